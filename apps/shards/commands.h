@@ -9,5 +9,8 @@ int command_verify(const options *opt);
 int command_repair(const options *opt);
 int command_restore(const options *opt);
 int command_info(const options *opt);
+int command_par2_create(const options *opt);
+int command_par2_verify(const options *opt);
+int command_par2_repair(const options *opt);
 
 #endif

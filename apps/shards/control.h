@@ -19,6 +19,9 @@ typedef struct control {
 /* Start opt->threads threads (0: one for each CPU that the process may use) and the progress of
  * `total` bytes (0: unknown). Without memory for the threads the calling thread works alone. */
 void control_begin(control *call, const char *label, uint64_t total, const options *opt);
+/* Call task(argument, i) for every i < tasks, in the threads of the call. */
+void control_run(const control *call, unsigned tasks, void (*task)(void *argument, unsigned index),
+                 void *argument);
 /* Stop the threads and end the line of the progress. */
 void control_end(control *call);
 

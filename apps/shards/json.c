@@ -91,3 +91,30 @@ void json_protected(const gfsmith_shards_header *header, uint64_t length, const 
   put_field("folder", folder);
   printf(", \"length\": %" PRIu64 "}\n", length);
 }
+
+static void put_par2_file(const par2_set *set, const par2_found *found, size_t f) {
+  static const char *const states[] = {"missing", "damaged", "intact"};
+  const par2_file *file = &set->files[f];
+  printf("%s{\"index\": %zu", f == 0 ? "" : ", ", f);
+  put_field("name", file->name);
+  printf(", \"length\": %" PRIu64 ", \"blocks\": %zu", file->length, file->count);
+  if (found != NULL) {
+    put_field("state", states[found->states[f]]);
+    printf(", \"found\": %" PRIu64, found->found[f]);
+  }
+  putchar('}');
+}
+
+void json_par2(const char *command, const char *result, const par2_set *set,
+               const par2_found *found, size_t recovery) {
+  printf("{\"command\": \"%s\"", command);
+  put_field("name", set->name);
+  put_hex("set_id", set->id);
+  printf(", \"result\": \"%s\", \"block\": %" PRIu64 ", \"blocks\": %zu", result, set->block,
+         set->blocks);
+  printf(", \"lost\": %zu, \"recovery\": %zu, \"files\": [", found != NULL ? found->lost : 0,
+         recovery);
+  for (size_t f = 0; f < set->file_count; f++)
+    put_par2_file(set, found, f);
+  printf("]}\n");
+}

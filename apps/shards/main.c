@@ -11,14 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KNOWN ":c:k:m:l:b:n:o:ft:jqh" /* of getopt */
+#define KNOWN ":c:k:m:l:b:n:o:r:ft:jqh" /* of getopt */
 
 /* 14 blocks of the default shape are 896 KiB: they stay in the second-level cache from the read to
  * the last write, and each read and write is large enough to amortize the system call. */
 enum { DEFAULT_K = 10, DEFAULT_M = 4, DEFAULT_BLOCK = 64 * 1024, BLOCK_UNIT = 64 };
 enum { MOST_THREADS = 256 };
 
-enum { WORD = 1, VERSION = 'V' }; /* results of getopt_long besides the letters of KNOWN */
+/* Of PAR2: 256 MiB hold the blocks of 1 GiB with 10 % recovery blocks, read once. */
+enum { DEFAULT_REDUNDANCY = 10, MOST_REDUNDANCY = 100, DEFAULT_MEMORY = 256 };
+enum { MOST_MEMORY = 1 << 20, PAR2_UNIT = 4, MOST_BLOCKS = 32768, MOST_PAR2_BLOCK = 1 << 30 };
+
+enum {
+  WORD = 1,
+  VERSION = 'V',
+  BLOCKS = 'B',
+  MEMORY = 'M'
+}; /* results of getopt_long besides the letters of KNOWN */
 
 static const char usage[] =
     "usage: gfsmith-shards protect [OPTIONS] FILE|FOLDER|- SHARDS\n"
@@ -26,13 +35,20 @@ static const char usage[] =
     "       gfsmith-shards repair [OPTIONS] SHARD...|SHARDS\n"
     "       gfsmith-shards restore [OPTIONS] SHARD...|SHARDS -o FILE|FOLDER|-\n"
     "       gfsmith-shards info SHARD...|SHARDS\n"
+    "       gfsmith-shards par2 create [OPTIONS] SET.par2 FILE|FOLDER...\n"
+    "       gfsmith-shards par2 verify|repair [OPTIONS] SET.par2 [FILE...]\n"
     "Splits FILE, FOLDER or standard input into K + M shards in the folder SHARDS. Any K of them\n"
     "restore it; with lrc, any M - L + 1 may be missing.\n"
     "  -c, --code CODE    a code of `gfsmith codes` but zerasure and cerasure (default cauchy)\n"
     "  -k, --data K       data shards (default 10)\n"
     "  -m, --parity M     parity shards (default 4)\n"
     "  -l, --groups L     with lrc: groups with a local parity each\n"
-    "  -b, --block BLOCK  bytes of a shard in a stripe, a multiple of 64 such as 1M (default 64K)\n"
+    "  -b, --block BLOCK  bytes of a shard in a stripe, a multiple of 64 such as 1M (default "
+    "64K);\n"
+    "                     par2: bytes of a block, a multiple of 4\n"
+    "      --blocks N     par2: at most N blocks (default 2000)\n"
+    "  -r, --redundancy P par2: recovery blocks in percent of the blocks (default 10)\n"
+    "      --memory MIB   par2: memory for blocks (default 256)\n"
     "  -n, --name NAME    of the original (default: the last part of its path; stdin)\n"
     "  -o, --output PATH  where to restore; - is standard output\n"
     "  -f, --force        protect: the next generation; restore: replace the file\n"
@@ -41,8 +57,9 @@ static const char usage[] =
     "  -q, --quiet        no progress\n"
     "  -h, --help         this text\n"
     "      --version      the version\n"
-    "`split` is another name of protect, `join` of restore.\n"
-    "exit status: 0 done; 1 verify found damaged or missing shards, or info a damaged header;\n"
+    "`split` is another name of protect, `join` of restore. par2 writes recovery blocks next to\n"
+    "files, which must be below the folder of SET.par2, and repairs them; the format is PAR2 2.0.\n"
+    "exit status: 0 done; 1 verify found damage or something missing, or info a damaged header;\n"
     "2 refused or failed\n";
 
 typedef struct command {
@@ -61,17 +78,30 @@ static const command commands[] = {
     {"restore", "oftjq", 1, SIZE_MAX, "SHARD...|SHARDS -o FILE|FOLDER|-", command_restore},
     {"info", "q", 1, SIZE_MAX, "SHARD...|SHARDS", command_info},
     {"split", "ckmlbnftjq", 2, 2, "FILE|FOLDER|- SHARDS", command_protect},
+    {"par2 create", "brtjqBM", 2, SIZE_MAX, "SET.par2 FILE|FOLDER...", command_par2_create},
+    {"par2 verify", "tjqM", 1, SIZE_MAX, "SET.par2 [FILE...]", command_par2_verify},
+    {"par2 repair", "tjqM", 1, SIZE_MAX, "SET.par2 [FILE...]", command_par2_repair},
     {"join", "oftjq", 1, SIZE_MAX, "SHARD...|SHARDS -o FILE|FOLDER|-", command_restore},
 };
 
 static const struct option long_options[] = {
-    {"code", required_argument, NULL, 'c'},    {"data", required_argument, NULL, 'k'},
-    {"parity", required_argument, NULL, 'm'},  {"groups", required_argument, NULL, 'l'},
-    {"block", required_argument, NULL, 'b'},   {"name", required_argument, NULL, 'n'},
-    {"output", required_argument, NULL, 'o'},  {"force", no_argument, NULL, 'f'},
-    {"threads", required_argument, NULL, 't'}, {"json", no_argument, NULL, 'j'},
-    {"quiet", no_argument, NULL, 'q'},         {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, VERSION},   {NULL, 0, NULL, 0},
+    {"code", required_argument, NULL, 'c'},
+    {"data", required_argument, NULL, 'k'},
+    {"parity", required_argument, NULL, 'm'},
+    {"groups", required_argument, NULL, 'l'},
+    {"block", required_argument, NULL, 'b'},
+    {"name", required_argument, NULL, 'n'},
+    {"output", required_argument, NULL, 'o'},
+    {"force", no_argument, NULL, 'f'},
+    {"threads", required_argument, NULL, 't'},
+    {"json", no_argument, NULL, 'j'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"blocks", required_argument, NULL, BLOCKS},
+    {"redundancy", required_argument, NULL, 'r'},
+    {"memory", required_argument, NULL, MEMORY},
+    {"version", no_argument, NULL, VERSION},
+    {NULL, 0, NULL, 0},
 };
 
 /* Read digits until `end`; false if there are none, or the value is above `most`. */
@@ -107,19 +137,19 @@ static unsigned scale_of(char unit) {
 }
 
 /* Bytes, with or without a unit. */
-static int block(const char *option, unsigned *value) {
+static int block(const char *option, unsigned unit, unsigned most, unsigned *value) {
   const char *end = optarg + strlen(optarg);
   unsigned scale = end > optarg ? scale_of(end[-1]) : 1, n;
-  if (!read_digits(optarg, end - (scale > 1), GFSMITH_SHARDS_MAX_BLOCK / scale, &n) || n < 1 ||
-      n * scale % BLOCK_UNIT != 0)
-    return refuse("%s %s: must be a multiple of %d from %d to %d, such as 4096, 64K or 1M", option,
-                  optarg, BLOCK_UNIT, BLOCK_UNIT, GFSMITH_SHARDS_MAX_BLOCK);
+  if (!read_digits(optarg, end - (scale > 1), most / scale, &n) || n < 1 || n * scale % unit != 0)
+    return refuse("%s %s: must be a multiple of %u from %u to %u, such as 4096, 64K or 1M", option,
+                  optarg, unit, unit, most);
   *value = n * scale;
   return TOOL_OK;
 }
 
 /* option: its name as the user wrote it. */
-static int apply(options *opt, int flag, const char *option) {
+static int apply(options *opt, const command *chosen, int flag, const char *option) {
+  bool par2 = chosen->run == command_par2_create;
   switch (flag) {
   case 'c':
     opt->code = optarg;
@@ -131,7 +161,14 @@ static int apply(options *opt, int flag, const char *option) {
   case 'l':
     return number(option, GFSMITH_MAX_SHARDS - 1, &opt->l);
   case 'b':
-    return block(option, &opt->block);
+    return par2 ? block(option, PAR2_UNIT, MOST_PAR2_BLOCK, &opt->block)
+                : block(option, BLOCK_UNIT, GFSMITH_SHARDS_MAX_BLOCK, &opt->block);
+  case BLOCKS:
+    return number(option, MOST_BLOCKS, &opt->blocks);
+  case 'r':
+    return number(option, MOST_REDUNDANCY, &opt->redundancy);
+  case MEMORY:
+    return number(option, MOST_MEMORY, &opt->memory);
   case 't':
     return number(option, MOST_THREADS, &opt->threads);
   case 'n':
@@ -202,7 +239,7 @@ static int read_options(options *opt, const command *chosen, int argc, char **ar
     else
       snprintf(option, sizeof option, "-%c", flag);
     at = -1;
-    status = strchr(chosen->flags, flag) != NULL ? apply(opt, flag, option)
+    status = strchr(chosen->flags, flag) != NULL ? apply(opt, chosen, flag, option)
                                                  : refuse_foreign(chosen, option);
   }
   return status;
@@ -221,6 +258,10 @@ static int parse(options *opt, const command *chosen, int argc, char **argv) {
     if (*opt->paths[i] == '\0')
       return refuse("%s: argument %zu is empty; allowed: %s", chosen->name, i + 1,
                     chosen->arguments);
+  if (opt->block != 0 && opt->blocks != 0)
+    return refuse("%s: --block and --blocks exclude each other", chosen->name);
+  if (chosen->run == command_protect && opt->block == 0)
+    opt->block = DEFAULT_BLOCK;
   if (strchr(chosen->flags, 'o') != NULL && (opt->output == NULL || *opt->output == '\0'))
     return refuse("%s: -o PATH is %s", chosen->name, opt->output == NULL ? "missing" : "empty");
   return TOOL_OK;
@@ -248,16 +289,37 @@ static const char *command_first(int argc, char **argv) {
   return argv[1] = name;
 }
 
+/* The command that the first word names, or the first two with "par2". Moves *argc and *argv to its
+ * arguments. NULL after a message. */
+static const command *read_command(int *argc, char ***argv) {
+  char name[64] = "";
+  for (bool more = true; more;) {
+    const char *word = command_first(*argc, *argv);
+    size_t used = strlen(name);
+    if (word != NULL)
+      snprintf(name + used, sizeof name - used, "%s%s", used > 0 ? " " : "", word);
+    more = word != NULL && used == 0 && strcmp(word, "par2") == 0;
+    --*argc;
+    ++*argv;
+  }
+  const command *chosen = find_command(name);
+  if (chosen == NULL)
+    refuse("%s%s: allowed commands: protect, verify, repair, restore, info, par2 create, "
+           "par2 verify, par2 repair (see --help)",
+           *name != '\0' ? "unknown command " : "no command", name);
+  return chosen;
+}
+
 int main(int argc, char **argv) {
   if (!streams_occupy())
     return refuse("cannot open /dev/null: %s", strerror(errno));
-  options opt = {.code = "cauchy", .k = DEFAULT_K, .m = DEFAULT_M, .block = DEFAULT_BLOCK};
-  const char *name = command_first(argc, argv);
-  const command *chosen = name != NULL ? find_command(name) : NULL;
-  if (chosen == NULL)
-    return refuse("%s%s: allowed commands: protect, verify, repair, restore, info (see --help)",
-                  name != NULL ? "unknown command " : "no command", name != NULL ? name : "");
-  int status = parse(&opt, chosen, argc - 1, argv + 1);
+  options opt = {.code = "cauchy",
+                 .k = DEFAULT_K,
+                 .m = DEFAULT_M,
+                 .redundancy = DEFAULT_REDUNDANCY,
+                 .memory = DEFAULT_MEMORY};
+  const command *chosen = read_command(&argc, &argv);
+  int status = chosen != NULL ? parse(&opt, chosen, argc, argv) : TOOL_REFUSED;
   if (status != TOOL_OK)
     return status;
   if (opt.json)

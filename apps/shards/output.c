@@ -62,6 +62,12 @@ bool path_exists(const char *path) {
   return lstat(path, &info) == 0;
 }
 
+bool file_unchanged(const struct stat *before, const struct stat *now) {
+  return now->st_dev == before->st_dev && now->st_ino == before->st_ino &&
+         now->st_size == before->st_size && now->st_mtim.tv_sec == before->st_mtim.tv_sec &&
+         now->st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+}
+
 int output_plan(output *out, char *final_path, bool replace) {
   *out = (output){.final_path = final_path, .fd = -1, .replace = replace};
   if (final_path != NULL)
@@ -85,20 +91,28 @@ int output_open(output *outs, size_t count, mode_t mode) {
   return TOOL_OK;
 }
 
-bool output_write(void *context, const void *bytes, size_t size) {
-  output *out = context;
+bool output_write_at(const output *out, const void *bytes, size_t size, uint64_t offset) {
   size_t done = 0;
   while (done < size) {
-    ssize_t n = pwrite(out->fd, (const char *)bytes + done, size - done, (off_t)out->size);
+    ssize_t n = pwrite(out->fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
     if (n < 0 && errno == EINTR && !report_interrupted())
       continue;
     if (n <= 0) {
-      out->error = n < 0 ? errno : ENOSPC;
+      errno = n < 0 ? errno : ENOSPC;
       return false;
     }
     done += (size_t)n;
-    out->size += (uint64_t)n;
   }
+  return true;
+}
+
+bool output_write(void *context, const void *bytes, size_t size) {
+  output *out = context;
+  if (!output_write_at(out, bytes, size, out->size)) {
+    out->error = errno;
+    return false;
+  }
+  out->size += size;
   return true;
 }
 
@@ -215,10 +229,8 @@ int output_publish(output *outs, size_t count) {
   return status;
 }
 
-int output_commit(output *outs, size_t count) {
-  int status = output_flush(outs, count);
-  if (status == TOOL_OK)
-    status = output_publish(outs, count);
+int output_settle(output *outs, size_t count) {
+  int status = output_publish(outs, count);
   for (size_t i = 0; i < count && outs[i].done; i++) {
     /* There is nearly always one folder: it is flushed once, after its last rename. */
     bool last = i + 1 == count || !outs[i + 1].done || strcmp(outs[i].folder, outs[i + 1].folder);
@@ -226,6 +238,11 @@ int output_commit(output *outs, size_t count) {
       status = output_flush_folder(outs[i].folder);
   }
   return status;
+}
+
+int output_commit(output *outs, size_t count) {
+  int status = output_flush(outs, count);
+  return status == TOOL_OK ? output_settle(outs, count) : status;
 }
 
 void output_discard(output *outs, size_t count) {

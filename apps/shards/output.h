@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 typedef struct output {
@@ -31,6 +32,8 @@ int output_plan(output *out, char *final_path, bool replace);
 int output_open(output *outs, size_t count, mode_t mode);
 /* Append all bytes; the callback of a sink. False: out->error is the reason. */
 bool output_write(void *out, const void *bytes, size_t size);
+/* Write all bytes at an offset. False and errno on failure. Tasks may share an output. */
+bool output_write_at(const output *out, const void *bytes, size_t size, uint64_t offset);
 /* The message for the first output with an error. */
 int output_failure(const output *outs, size_t count);
 /* Flush and close all files. Refused also if a signal came. */
@@ -38,6 +41,8 @@ int output_flush(output *outs, size_t count);
 /* Rename flushed files until one cannot be renamed: a path exists that may not be replaced, for
  * example. Those before it are `done`. */
 int output_publish(output *outs, size_t count);
+/* Publish flushed files, and flush their folders. */
+int output_settle(output *outs, size_t count);
 /* Flush, rename, and flush the folders. */
 int output_commit(output *outs, size_t count);
 /* Rename without replacing an existing target. Returns 0, or -1 and errno. */
@@ -63,6 +68,8 @@ char *path_try_join(const char *folder, const char *name);
 char *path_join(const char *folder, const char *name);
 char *path_folder(const char *path);
 bool path_exists(const char *path);
+/* Is it the same file, which was not written to in between? */
+bool file_unchanged(const struct stat *before, const struct stat *now);
 
 /* Zeroed memory, a copy of a string, a longer array. Without memory they end the process with a
  * message. They are called before a command locks a folder or opens its first output, so that no

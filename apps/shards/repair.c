@@ -92,9 +92,7 @@ static int check_unchanged(const shard_set *set) {
     if (file == NULL)
       continue;
     stat(file->path, &now);
-    if (now.st_dev != file->info.st_dev || now.st_ino != file->info.st_ino ||
-        now.st_size != file->info.st_size || now.st_mtim.tv_sec != file->info.st_mtim.tv_sec ||
-        now.st_mtim.tv_nsec != file->info.st_mtim.tv_nsec)
+    if (!file_unchanged(&file->info, &now))
       return refuse("%s changed while it was read", file->path);
   }
   return TOOL_OK;

@@ -91,6 +91,8 @@ _NAMES: dict[str, tuple[Package, ...]] = {
     "libc6-dev": ("glibc-devel", "musl-dev", "glibc", _APPLE),
     "pkg-config": ("pkgconf-pkg-config", "pkgconf", "pkgconf", "pkgconf"),
     "libxxhash-dev": ("xxhash-devel", "xxhash-dev", "xxhash", "xxhash"),
+    "nettle-dev": ("nettle-devel", "nettle-dev", "nettle", "nettle"),
+    "par2": ("par2cmdline", "par2cmdline", "par2cmdline", "par2"),
     "libfabric-dev": ("libfabric-devel", _SOURCE, "libfabric", "libfabric"),
     "libsodium-dev": ("libsodium-devel", "libsodium-dev", "libsodium", "libsodium"),
     "libssl-dev": ("openssl-devel", "openssl-dev", "openssl", "openssl"),

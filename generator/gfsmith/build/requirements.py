@@ -285,6 +285,15 @@ _DEBIAN: tuple[Requirement, ...] = (
     ),
     Requirement(Level.JAVA, Probe.COMMAND, "mvn", "maven", "fetches Hadoop's classes", (Level.YCSB,)),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "snapraid", "snapraid", "reference"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "par2", "par2", "reference"),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.FILE,
+        "/usr/include/nettle/md5.h",
+        "nettle-dev",
+        "gfsmith-shards par2",
+        (Level.RELEASE,),
+    ),
     Requirement(
         Level.TEST_ALL,
         Probe.FILE,

@@ -41,12 +41,27 @@ INCLUDES = tuple(
 )
 
 
+#: MD5 for the commands of par2, as the Makefile finds it.
+NETTLE = ("-DGFSMITH_NETTLE", "-lnettle") if Path("/usr/include/nettle/md5.h").exists() else ()
+
+
 def build_tool(program: Path, *flags: str, sources: Sequence[Path] = ()) -> None:
     """Compile the program and all of its C but the kernels with other flags, for example a sanitizer's.
 
     ThreadSanitizer needs the core as well: it does not find the atomic operations of other code."""
     library = ROOT / "build" / "libgfsmith.a"
-    call("cc", *FLAGS, *flags, *INCLUDES, "-o", program, *(sources or tool_sources()), library, "-lpthread")
+    call(
+        "cc",
+        *FLAGS,
+        *flags,
+        *INCLUDES,
+        "-o",
+        program,
+        *(sources or tool_sources()),
+        library,
+        *NETTLE,
+        "-lpthread",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def test_a_fifo_is_not_waited_for(tool: Tool, shards: Path, tmp_path: Path) -> N
     )
 
 
-COMMANDS = "protect, verify, repair, restore, info"
+COMMANDS = "protect, verify, repair, restore, info, par2 create, par2 verify, par2 repair"
 FOR_VERIFY = "--threads, --json, --quiet, --help"
 WORDS = {
     "protect": "protect: 0 arguments; allowed: FILE|FOLDER|- SHARDS",
@@ -174,7 +174,7 @@ def test_info_of_a_folder(tool: Tool, shards: Path) -> None:
 
 def test_info_reads_only_headers_that_exist(tool: Tool, shards: Path) -> None:
     """The exit status of `info` is that of its help: a missing shard does not change it."""
-    assert "1 verify found damaged or missing shards, or info a damaged header;" in tool.ok("--help")
+    assert "1 verify found damage or something missing, or info a damaged header;" in tool.ok("--help")
     shard(shards, 0).unlink()
     tool.ok("info", shards)
     with shard(shards, 1).open("r+b") as file:

@@ -1,0 +1,71 @@
+#include "par2_hash.h"
+
+#include <errno.h>
+#include <gfsmith_checksum.h>
+#include <string.h>
+
+#include "output.h"
+#include "report.h"
+
+int par2_read_error(void) { return errno != 0 ? errno : PAR2_SHORTER; }
+
+const char *par2_reason(int error) {
+  return error == PAR2_SHORTER ? "it has become shorter" : strerror(error);
+}
+
+static void add_both(par2_checksums *sums, md5 *sum, const uint8_t *bytes, size_t size) {
+  uint64_t crc = sums->crc;
+  gfsmith_checksum_update(GFSMITH_CRC32, &crc, size, bytes);
+  sums->crc = (uint32_t)crc;
+  md5_add(sum, bytes, size);
+}
+
+void par2_add_zeros(par2_checksums *sums, md5 *sum, uint64_t count) {
+  static const uint8_t zeros[4096];
+  for (uint64_t left = count; left > 0 && !report_interrupted();) {
+    size_t size = left < sizeof zeros ? (size_t)left : sizeof zeros;
+    add_both(sums, sum, zeros, size);
+    left -= size;
+  }
+}
+
+/* Read the next piece of a range; 0 and errno (0: the file ends before) on failure. */
+static size_t read_piece(int fd, uint64_t at, uint64_t end, uint8_t *piece) {
+  size_t size = end - at < PAR2_PIECE ? (size_t)(end - at) : PAR2_PIECE;
+  errno = EINTR;
+  ssize_t n = report_interrupted() ? -1 : read_at(fd, piece, size, at);
+  if (n == (ssize_t)size)
+    return size;
+  errno = n < 0 ? errno : 0;
+  return 0;
+}
+
+bool par2_hash_block(int fd, uint64_t start, uint64_t length, uint64_t block,
+                     par2_checksums *sums) {
+  uint8_t piece[PAR2_PIECE];
+  md5 sum;
+  sums->crc = 0;
+  md5_begin(&sum);
+  for (uint64_t at = start; at < start + length;) {
+    size_t size = read_piece(fd, at, start + length, piece);
+    if (size == 0)
+      return false;
+    add_both(sums, &sum, piece, size);
+    at += size;
+  }
+  par2_add_zeros(sums, &sum, block - length);
+  md5_end(&sum, sums->md5);
+  return true;
+}
+
+bool par2_hash_range(int fd, uint64_t start, uint64_t end, md5 *sum) {
+  uint8_t piece[PAR2_PIECE];
+  for (uint64_t at = start; at < end;) {
+    size_t size = read_piece(fd, at, end, piece);
+    if (size == 0)
+      return false;
+    md5_add(sum, piece, size);
+    at += size;
+  }
+  return true;
+}

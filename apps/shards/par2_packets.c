@@ -1,0 +1,155 @@
+#include "par2_packets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "report.h"
+
+enum {
+  WINDOW = 64 * 1024,
+  MOST_BODY = 16 * 1024 * 1024, /* of a packet that is kept in memory */
+  MAGIC = 8
+};
+/* The bytes that may be hashed in vain, as a multiple of the file: a hostile file could otherwise
+ * claim a long packet at each of its bytes. */
+enum { MOST_VAIN = 8 };
+
+typedef struct packet_scan {
+  par2_packets *packets;
+  const char *path;
+  int fd;
+  uint64_t size, vain;
+  uint8_t window[WINDOW];
+} packet_scan;
+
+/* The position of the next magic at or behind `at`; the size of the file if there is none. */
+static int find_magic(packet_scan *scan, uint64_t *at) {
+  while (*at < scan->size) {
+    ssize_t n = read_at(scan->fd, scan->window, WINDOW, *at);
+    if (n < 0)
+      return refuse("cannot read %s: %s", scan->path, strerror(errno));
+    const uint8_t *found = memmem(scan->window, (size_t)n, PAR2_MAGIC, MAGIC);
+    if (found != NULL) {
+      *at += (uint64_t)(found - scan->window);
+      return TOOL_OK;
+    }
+    if (n < WINDOW)
+      break;
+    *at += WINDOW - MAGIC + 1;
+  }
+  *at = scan->size;
+  return TOOL_OK;
+}
+
+static bool is_type(const par2_packet *packet, const char *type) {
+  return memcmp(packet->type, type, PAR2_ID) == 0;
+}
+
+static bool is_kept(const par2_packet *packet) {
+  return is_type(packet, PAR2_TYPE_MAIN) || is_type(packet, PAR2_TYPE_DESCRIPTION) ||
+         is_type(packet, PAR2_TYPE_CHECKSUMS);
+}
+
+/* Hash the body, and keep it if it has room. Returns false if it cannot be read. */
+static bool read_body(packet_scan *scan, par2_packet *packet, md5 *sum) {
+  for (uint64_t at = 0; at < packet->size;) {
+    uint64_t left = packet->size - at;
+    size_t size = left < WINDOW ? (size_t)left : WINDOW;
+    if (read_at(scan->fd, scan->window, size, packet->start + at) != (ssize_t)size)
+      return false;
+    md5_add(sum, scan->window, size);
+    if (at == 0)
+      memcpy(packet->lead, scan->window, size < PAR2_EXPONENT ? size : PAR2_EXPONENT);
+    if (packet->body != NULL)
+      memcpy(packet->body + at, scan->window, size);
+    at += size;
+  }
+  return true;
+}
+
+static void keep(packet_scan *scan, const par2_packet *packet) {
+  par2_packets *packets = scan->packets;
+  if ((packets->count & (packets->count - 1)) == 0)
+    packets->list =
+        must_grow(packets->list, packets->count ? 2 * packets->count : 1, sizeof *packets->list);
+  packets->list[packets->count++] = *packet;
+}
+
+/* Read the packet at a magic. Sets *length to its length, or to 0 if it is damaged. */
+static int read_packet(packet_scan *scan, uint64_t at, uint64_t *length) {
+  uint8_t header[PAR2_HEADER], digest[MD5_BYTES];
+  md5 sum;
+  *length = 0;
+  if (read_at(scan->fd, header, PAR2_HEADER, at) != PAR2_HEADER)
+    return TOOL_OK;
+  uint64_t claimed = par2_get(header + PAR2_AT_LENGTH, 8);
+  if (claimed < PAR2_HEADER || claimed % 4 != 0 || claimed > scan->size - at)
+    return TOOL_OK;
+  par2_packet packet = {.file = scan->packets->path_count - 1,
+                        .start = at + PAR2_HEADER,
+                        .size = claimed - PAR2_HEADER};
+  memcpy(packet.set, header + PAR2_AT_SET, PAR2_ID);
+  memcpy(packet.type, header + PAR2_AT_TYPE, PAR2_ID);
+  if (is_kept(&packet) && packet.size <= MOST_BODY)
+    packet.body = must_alloc((size_t)packet.size, 1);
+  par2_begin_packet(&sum, header);
+  bool whole = read_body(scan, &packet, &sum);
+  md5_end(&sum, digest);
+  if (!whole || memcmp(digest, header + PAR2_AT_MD5, MD5_BYTES) != 0) {
+    free(packet.body);
+    scan->vain += claimed;
+    if (scan->vain / MOST_VAIN > scan->size)
+      return refuse("%s: too many damaged packets overlap each other", scan->path);
+    return report_interrupted() ? TOOL_REFUSED : TOOL_OK;
+  }
+  keep(scan, &packet);
+  *length = claimed;
+  return TOOL_OK;
+}
+
+static int scan_file(packet_scan *scan) {
+  uint64_t at = 0, length;
+  int status = find_magic(scan, &at);
+  while (status == TOOL_OK && at < scan->size) {
+    status = read_packet(scan, at, &length);
+    scan->packets->damaged += length == 0;
+    at += length == 0 ? MAGIC : length;
+    if (status == TOOL_OK)
+      status = find_magic(scan, &at);
+  }
+  return status;
+}
+
+int par2_packets_scan(par2_packets *packets, const char *path) {
+  struct stat info;
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0)
+    return errno == ENOENT ? TOOL_OK : refuse("cannot open %s: %s", path, strerror(errno));
+  int status = TOOL_OK;
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+    packet_scan *scan = must_alloc(1, sizeof *scan);
+    *scan = (packet_scan){.packets = packets, .path = path, .fd = fd};
+    scan->size = (uint64_t)info.st_size;
+    packets->paths = must_grow(packets->paths, packets->path_count + 1, sizeof *packets->paths);
+    packets->paths[packets->path_count++] = must_copy(path);
+    status = scan_file(scan);
+    free(scan);
+  }
+  close(fd);
+  return status;
+}
+
+void par2_packets_free(par2_packets *packets) {
+  for (size_t i = 0; i < packets->count; i++)
+    free(packets->list[i].body);
+  for (size_t i = 0; i < packets->path_count; i++)
+    free(packets->paths[i]);
+  free(packets->list);
+  free(packets->paths);
+}

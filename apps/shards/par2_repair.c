@@ -1,0 +1,291 @@
+/* gfsmith-shards par2 repair: writes every missing or damaged file again. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "json.h"
+#include "output.h"
+#include "par2_decode.h"
+#include "par2_hash.h"
+#include "par2_verify.h"
+#include "report.h"
+
+enum { WRONG_MD5 = -2 }; /* PAR2_SHORTER is another one */
+
+typedef struct par2_job {
+  par2_set set;
+  par2_found found;
+  output *outs;   /* of the files that are written */
+  size_t *files;  /* the file of each output */
+  char **kept;    /* of each output: the new path of a damaged file; NULL: none */
+  size_t *out_of; /* of each file: its output; SIZE_MAX: none */
+  size_t count;   /* of outputs */
+  control call;
+  char **made; /* folders that were created */
+  size_t made_count;
+  par2_decoding *decoding;
+  int *errors; /* of each output: of its copy or check; WRONG_MD5 */
+} par2_job;
+
+/* Create a folder, whose path the job then owns. */
+static int make_folder(par2_job *job, char *path) {
+  if (mkdir(path, 0777) != 0) {
+    int reason = errno;
+    int status =
+        reason == EEXIST ? TOOL_OK : refuse("cannot create %s: %s", path, strerror(reason));
+    free(path);
+    return status;
+  }
+  job->made = must_grow(job->made, job->made_count + 1, sizeof *job->made);
+  job->made[job->made_count++] = path;
+  return TOOL_OK;
+}
+
+/* Create the folders of a file below the folder of the set, none of which is a symbolic link. */
+static int make_folders(par2_job *job, const char *name) {
+  char *part = must_copy(name);
+  int status = TOOL_OK;
+  for (char *slash = strchr(part, '/'); slash != NULL && status == TOOL_OK;
+       slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    status = make_folder(job, path_join(job->set.folder, part));
+    int fd =
+        status == TOOL_OK ? par2_open_below(job->set.folder, part, O_RDONLY | O_DIRECTORY) : -1;
+    if (status == TOOL_OK && fd < 0)
+      status = refuse("cannot open %s: %s", part, strerror(errno));
+    if (fd >= 0)
+      close(fd);
+    *slash = '/';
+  }
+  free(part);
+  return status;
+}
+
+static bool is_file_of_set(const par2_set *set, const char *name) {
+  for (size_t f = 0; f < set->file_count; f++)
+    if (strcmp(set->files[f].name, name) == 0)
+      return true;
+  return false;
+}
+
+/* The path of "NAME.1", or of the next number that is free. */
+static char *free_path(const par2_set *set, const char *name) {
+  size_t size = strlen(name) + 24;
+  char *other = must_alloc(size, 1), *path = NULL;
+  unsigned n = 1;
+  do {
+    free(path);
+    snprintf(other, size, "%s.%u", name, n++);
+    path = path_join(set->folder, other);
+  } while (path_exists(path) || is_file_of_set(set, other));
+  free(other);
+  return path;
+}
+
+static int plan_output(par2_job *job, size_t f) {
+  char *path = path_join(job->set.folder, job->set.files[f].name);
+  bool exists = job->found.states[f] == PAR2_DAMAGED;
+  int status = output_plan(&job->outs[job->count], path, exists);
+  job->kept[job->count] = exists ? free_path(&job->set, job->set.files[f].name) : NULL;
+  job->files[job->count] = f;
+  job->out_of[f] = job->count++;
+  return status;
+}
+
+/* Each output is an open file. */
+static void raise_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+static int plan(par2_job *job) {
+  const par2_set *set = &job->set;
+  size_t most = par2_unsound(&job->found);
+  int status = TOOL_OK;
+  if (!par2_repairable(&job->found))
+    return refuse("%s: %zu blocks are lost, and %zu recovery blocks exist", set->name,
+                  job->found.lost, set->recovery_count);
+  job->outs = must_alloc(most, sizeof *job->outs);
+  job->files = must_alloc(most, sizeof *job->files);
+  job->kept = must_alloc(most, sizeof *job->kept);
+  job->errors = must_alloc(most, sizeof *job->errors);
+  job->out_of = must_alloc(set->file_count, sizeof *job->out_of);
+  for (size_t f = 0; f < set->file_count && status == TOOL_OK; f++) {
+    job->out_of[f] = SIZE_MAX;
+    if (job->found.states[f] != PAR2_INTACT)
+      status = plan_output(job, f);
+  }
+  raise_limit();
+  return status;
+}
+
+/* Open temporary files, as private as the damaged files are. */
+static int open_outputs(par2_job *job) {
+  int status = TOOL_OK;
+  for (size_t n = 0; n < job->count && status == TOOL_OK; n++) {
+    struct stat info;
+    bool exists = job->kept[n] != NULL && stat(job->outs[n].final_path, &info) == 0;
+    status = output_open(&job->outs[n], 1, exists ? info.st_mode : 0666);
+  }
+  return status;
+}
+
+/* Write bytes of a block to the output of its file. */
+static bool put_block(void *context, size_t block, uint64_t at, const uint8_t *bytes, size_t size) {
+  const par2_job *job = context;
+  size_t f = par2_file_of(&job->set, block);
+  uint64_t start = (block - job->set.files[f].first) * job->set.block;
+  return output_write_at(&job->outs[job->out_of[f]], bytes, size, start + at);
+}
+
+static bool copy_block(par2_job *job, size_t f, size_t block) {
+  uint8_t piece[PAR2_PIECE];
+  const par2_place *place = &job->found.places[block];
+  uint64_t length = par2_length_of(&job->set, f, block);
+  int fd = par2_open_source(&job->found, place->source);
+  bool good = fd >= 0;
+  for (uint64_t at = 0; at < length && good;) {
+    size_t size = length - at < PAR2_PIECE ? (size_t)(length - at) : PAR2_PIECE;
+    errno = 0;
+    good = read_at(fd, piece, size, place->start + at) == (ssize_t)size &&
+           put_block(job, block, at, piece, size);
+    at += size;
+  }
+  int reason = errno;
+  if (fd >= 0)
+    close(fd);
+  errno = reason;
+  return good;
+}
+
+/* Copy the blocks of a file that were found somewhere. */
+static void copy_task(void *context, unsigned n) {
+  par2_job *job = context;
+  size_t f = job->files[n];
+  const par2_file *file = &job->set.files[f];
+  job->errors[n] = 0;
+  for (size_t i = 0; i < file->count && job->errors[n] == 0; i++)
+    if (job->found.places[file->first + i].source != SIZE_MAX &&
+        !copy_block(job, f, file->first + i))
+      job->errors[n] = par2_read_error();
+}
+
+/* Compare the MD5 of a written file. */
+static void check_task(void *context, unsigned n) {
+  par2_job *job = context;
+  const par2_file *file = &job->set.files[job->files[n]];
+  uint8_t digest[MD5_BYTES];
+  md5 sum;
+  md5_begin(&sum);
+  errno = 0;
+  bool read = par2_hash_range(job->outs[n].fd, 0, file->length, &sum);
+  job->errors[n] = read ? 0 : par2_read_error();
+  md5_end(&sum, digest);
+  if (read && memcmp(digest, file->md5, MD5_BYTES) != 0)
+    job->errors[n] = WRONG_MD5;
+}
+
+static int run_tasks(par2_job *job, const options *opt, void (*task)(void *, unsigned)) {
+  control_begin(&job->call, "files", 0, &(options){.threads = opt->threads, .quiet = true});
+  control_run(&job->call, (unsigned)job->count, task, job);
+  control_end(&job->call);
+  if (report_interrupted())
+    return TOOL_REFUSED;
+  for (size_t n = 0; n < job->count; n++) {
+    const char *path = job->outs[n].final_path;
+    if (job->errors[n] == WRONG_MD5)
+      return refuse("%s: the rebuilt file does not have its MD5: a file changed meanwhile, or the "
+                    "recovery blocks are wrong",
+                    path);
+    if (job->errors[n] != 0)
+      return refuse("cannot rebuild %s: %s", path, par2_reason(job->errors[n]));
+  }
+  return TOOL_OK;
+}
+
+/* Give a damaged file a second name, which remains. */
+static int keep_damaged(const par2_job *job) {
+  for (size_t n = 0; n < job->count; n++) {
+    const char *path = job->outs[n].final_path;
+    if (job->kept[n] == NULL)
+      continue;
+    if (link(path, job->kept[n]) != 0 && rename_new(path, job->kept[n]) != 0)
+      return refuse("cannot keep %s as %s: %s", path, job->kept[n], strerror(errno));
+    say("%s: kept as %s", path, job->kept[n]);
+  }
+  return TOOL_OK;
+}
+
+/* Everything that allocates memory. */
+static int prepare(par2_job *job, const options *opt) {
+  int status = TOOL_OK;
+  if (job->found.lost > 0)
+    status = par2_decode_begin(&job->decoding, &job->found, opt);
+  for (size_t n = 0; n < job->count && status == TOOL_OK; n++)
+    status = make_folders(job, job->set.files[job->files[n]].name);
+  return status;
+}
+
+static int rebuild(par2_job *job, const options *opt) {
+  int status = open_outputs(job);
+  if (status == TOOL_OK)
+    status = run_tasks(job, opt, copy_task);
+  if (status == TOOL_OK && job->found.lost > 0)
+    status = par2_decode_run(job->decoding, put_block, job);
+  if (status == TOOL_OK)
+    status = run_tasks(job, opt, check_task);
+  if (status == TOOL_OK)
+    status = output_flush(job->outs, job->count);
+  if (status == TOOL_OK)
+    status = keep_damaged(job);
+  return status == TOOL_OK ? output_settle(job->outs, job->count) : status;
+}
+
+/* Free the job, and remove the temporary files and the folders that are empty. */
+static void free_job(par2_job *job) {
+  output_discard(job->outs, job->count);
+  while (job->made_count > 0) {
+    rmdir(job->made[--job->made_count]);
+    free(job->made[job->made_count]);
+  }
+  free(job->made);
+  par2_decode_end(job->decoding);
+  for (size_t n = 0; n < job->count; n++)
+    free(job->kept[n]);
+  free(job->outs);
+  free(job->files);
+  free(job->kept);
+  free(job->errors);
+  free(job->out_of);
+  par2_found_free(&job->found);
+  par2_set_free(&job->set);
+  free(job);
+}
+
+int command_par2_repair(const options *opt) {
+  par2_job *job = must_alloc(1, sizeof *job);
+  int status = par2_examine(&job->set, &job->found, opt);
+  if (status == TOOL_OK && par2_unsound(&job->found) > 0) {
+    status = plan(job);
+    if (status == TOOL_OK)
+      status = prepare(job, opt);
+    if (status == TOOL_OK)
+      status = rebuild(job, opt);
+    for (size_t n = 0; n < job->count && job->outs[n].done; n++)
+      say("%s: rebuilt", job->outs[n].final_path);
+  }
+  if (status == TOOL_OK && opt->json)
+    json_par2("par2 repair", job->count > 0 ? "repaired" : "intact", &job->set, &job->found,
+              job->set.recovery_count);
+  free_job(job);
+  return status;
+}

@@ -1,0 +1,217 @@
+#include "par2_search.h"
+
+#include <errno.h>
+#include <gfsmith_checksum.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+#include "par2_hash.h"
+#include "report.h"
+
+enum { FILTER_BITS = 1 << 18 };
+/* The bytes that may be hashed in vain: a multiple of the file, and this many. By chance they are a
+ * quarter of the file with as many blocks as a set can have. */
+enum { VAIN_FACTOR = 16, VAIN_BYTES = 1 << 28 };
+#define INVERTED 0xffffffffu /* CRC-32 is the complement of its register */
+
+typedef struct search_entry {
+  uint32_t crc;
+  size_t block;
+  const uint8_t *md5;
+} search_entry;
+
+struct par2_search {
+  uint64_t block;                  /* bytes */
+  uint32_t enter[256];             /* the register after a byte */
+  uint32_t leave[256];             /* what a byte adds to the register one block later */
+  uint8_t filter[FILTER_BITS / 8]; /* is there a CRC with these low bits? */
+  search_entry *entries;           /* in ascending order of CRCs */
+  size_t count;
+};
+
+static int compare_entries(const void *a, const void *b) {
+  const search_entry *x = a, *y = b;
+  if (x->crc != y->crc)
+    return x->crc < y->crc ? -1 : 1;
+  return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* The register after `count` zeros. */
+static uint32_t after_zeros(uint32_t state, uint64_t count) {
+  uint64_t wide = state;
+  gfsmith_checksum_combine(GFSMITH_CRC32, &wide, 0, (size_t)count);
+  return (uint32_t)wide;
+}
+
+/* The register is linear in its start and its bytes. So a byte leaves the window if the difference
+ * that it made at the start is added again after as many zeros. */
+static void fill_tables(par2_search *search) {
+  for (unsigned b = 0; b < 256; b++)
+    search->enter[b] = after_zeros(b, 1);
+  for (unsigned b = 0; b < 256; b++) {
+    uint32_t after = search->enter[(INVERTED ^ b) & 0xff] ^ INVERTED >> 8;
+    search->leave[b] = after_zeros(after ^ INVERTED, search->block);
+  }
+}
+
+par2_search *par2_search_create(const par2_set *set) {
+  par2_search *search = must_alloc(1, sizeof *search);
+  search->block = set->block;
+  search->entries = must_alloc(set->blocks, sizeof *search->entries);
+  fill_tables(search);
+  for (size_t f = 0; f < set->file_count; f++) {
+    const par2_file *file = &set->files[f];
+    for (size_t i = 0; i < file->count && file->blocks != NULL; i++) {
+      const par2_checksums *sums = &file->blocks[i];
+      unsigned bit = sums->crc % FILTER_BITS;
+      search->filter[bit / 8] |= (uint8_t)(1 << bit % 8);
+      search->entries[search->count++] = (search_entry){sums->crc, file->first + i, sums->md5};
+    }
+  }
+  qsort(search->entries, search->count, sizeof *search->entries, compare_entries);
+  return search;
+}
+
+void par2_search_free(par2_search *search) {
+  if (search != NULL)
+    free(search->entries);
+  free(search);
+}
+
+static bool may_match(const par2_search *search, uint32_t crc) {
+  unsigned bit = crc % FILTER_BITS;
+  return search->filter[bit / 8] >> bit % 8 & 1;
+}
+
+/* The first entry with a CRC; `count` if there is none. */
+static size_t first_entry(const par2_search *search, uint32_t crc) {
+  size_t low = 0, high = search->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (search->entries[middle].crc < crc)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < search->count && search->entries[low].crc == crc ? low : search->count;
+}
+
+/* Bytes of a file one after the other, then zeros. */
+typedef struct byte_reader {
+  int fd;
+  uint64_t size, next; /* of the file; position behind the piece */
+  size_t at, end;
+  uint8_t piece[PAR2_PIECE];
+} byte_reader;
+
+static bool refill(byte_reader *from) {
+  uint64_t left = from->next < from->size ? from->size - from->next : 0;
+  from->at = 0;
+  from->end = left != 0 && left < PAR2_PIECE ? (size_t)left : PAR2_PIECE;
+  if (left == 0)
+    memset(from->piece, 0, PAR2_PIECE);
+  else if (read_at(from->fd, from->piece, from->end, from->next) != (ssize_t)from->end)
+    return false;
+  from->next += from->end;
+  return !report_interrupted();
+}
+
+static void seek(byte_reader *from, uint64_t at) {
+  from->next = at;
+  from->at = from->end = 0;
+}
+
+/* A window of a block over a file. */
+typedef struct window {
+  const par2_search *search;
+  int fd;
+  uint64_t size, start; /* of the file; of the window */
+  uint64_t vain;        /* bytes that were hashed without a match */
+  par2_checksums sums;  /* the CRC of the window; its MD5 after a match of CRCs */
+  byte_reader leaving, entering;
+} window;
+
+/* Compute the checksums of the window at its position. */
+static bool hash_window(window *at) {
+  uint64_t left = at->size - at->start, block = at->search->block;
+  errno = 0;
+  return par2_hash_block(at->fd, at->start, left < block ? left : block, block, &at->sums);
+}
+
+static bool open_window(window *at, uint64_t start) {
+  at->start = start;
+  seek(&at->leaving, start);
+  seek(&at->entering, start + at->search->block);
+  return hash_window(at);
+}
+
+/* Slide the window by a byte at least, until its CRC is one of a block, or to `end`. */
+static bool slide(window *at, uint64_t end) {
+  const par2_search *search = at->search;
+  uint32_t state = ~at->sums.crc;
+  do {
+    if ((at->leaving.at == at->leaving.end && !refill(&at->leaving)) ||
+        (at->entering.at == at->entering.end && !refill(&at->entering)))
+      return false;
+    uint8_t out = at->leaving.piece[at->leaving.at++], in = at->entering.piece[at->entering.at++];
+    state = search->enter[(state ^ in) & 0xff] ^ state >> 8 ^ search->leave[out];
+    at->start++;
+  } while (at->start < end && !may_match(search, ~state));
+  at->sums.crc = ~state;
+  return true;
+}
+
+/* Report the blocks with the checksums of the window. */
+static bool report_matches(const window *at, size_t entry, par2_match *match, void *context) {
+  const par2_search *search = at->search;
+  bool any = false;
+  for (; entry < search->count && search->entries[entry].crc == at->sums.crc; entry++)
+    if (memcmp(search->entries[entry].md5, at->sums.md5, MD5_BYTES) == 0) {
+      match(context, search->entries[entry].block, at->start);
+      any = true;
+    }
+  return any;
+}
+
+static bool search_window(window *at, uint64_t end, par2_match *match, void *context) {
+  bool hashed = true; /* is the MD5 that of the window? */
+  while (at->start < end) {
+    size_t entry = first_entry(at->search, at->sums.crc);
+    if (entry < at->search->count && !hashed && !hash_window(at))
+      return false;
+    if (entry < at->search->count && report_matches(at, entry, match, context)) {
+      uint64_t next = at->start + at->search->block;
+      if (next >= end)
+        return true;
+      if (!open_window(at, next))
+        return false;
+      hashed = true;
+    } else {
+      at->vain += entry < at->search->count ? at->search->block : 0;
+      if (at->vain > VAIN_BYTES && (at->vain - VAIN_BYTES) / VAIN_FACTOR > at->size) {
+        errno = PAR2_VAIN;
+        return false;
+      }
+      hashed = false;
+      if (!slide(at, end))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool par2_search_range(const par2_search *search, int fd, uint64_t size, uint64_t start,
+                       uint64_t end, par2_match *match, void *context) {
+  if (start >= end || search->count == 0)
+    return true;
+  window *at = must_alloc(1, sizeof *at);
+  *at = (window){.search = search, .fd = fd, .size = size};
+  at->leaving.fd = at->entering.fd = fd;
+  at->leaving.size = at->entering.size = size;
+  bool done = open_window(at, start) && search_window(at, end, match, context);
+  int reason = errno;
+  free(at);
+  errno = done ? 0 : reason;
+  return done;
+}

@@ -1,0 +1,324 @@
+#include "par2_set.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "par2_field.h"
+#include "report.h"
+
+#define SUFFIX ".par2"
+#define MOST_BLOCK ((uint64_t)1 << 32) /* so that a padded block can be hashed in seconds */
+
+bool par2_is_volume(const char *name) {
+  size_t length = strlen(name), suffix = strlen(SUFFIX);
+  return length > suffix && strcasecmp(name + length - suffix, SUFFIX) == 0;
+}
+
+static size_t skip_digits(const char *name, size_t end) {
+  while (end > 0 && isdigit((unsigned char)name[end - 1]))
+    end--;
+  return end;
+}
+
+size_t par2_base_length(const char *name) {
+  size_t base = strlen(name) - (par2_is_volume(name) ? strlen(SUFFIX) : 0);
+  size_t end = skip_digits(name, base);
+  if (end == base || end == 0 || (name[end - 1] != '+' && name[end - 1] != '-'))
+    return base;
+  size_t first = skip_digits(name, end - 1);
+  bool volume = first < end - 1 && first > 4 && strncasecmp(name + first - 4, ".vol", 4) == 0;
+  return volume ? first - 4 : base;
+}
+
+int par2_open_below(const char *folder, const char *name, int flags) {
+  int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (const char *slash; at >= 0 && (slash = strchr(name, '/')) != NULL; name = slash + 1) {
+    char part[256];
+    int inner = -1;
+    if (snprintf(part, sizeof part, "%.*s", (int)(slash - name), name) >= (int)sizeof part)
+      errno = ENAMETOOLONG;
+    else
+      inner = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0 && errno == ENOTDIR) { /* Linux says so of a symbolic link */
+      char target[1];
+      errno = readlinkat(at, part, target, 1) >= 0 ? ELOOP : ENOTDIR;
+    }
+    int reason = errno;
+    close(at);
+    errno = reason;
+    at = inner;
+  }
+  if (at < 0)
+    return -1;
+  int fd = openat(at, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int reason = errno;
+  close(at);
+  errno = reason;
+  return fd;
+}
+
+/* Scan the other files of the set in the folder of `path`. */
+static int scan_siblings(par2_set *set, const char *path) {
+  const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+  struct dirent **entries;
+  size_t base = par2_base_length(name);
+  int status = TOOL_OK, count = scandir(set->folder, &entries, NULL, alphasort);
+  if (count < 0)
+    return refuse("cannot read %s: %s", set->folder, strerror(errno));
+  for (int i = 0; i < count; i++) {
+    const char *other = entries[i]->d_name;
+    if (status == TOOL_OK && par2_is_volume(other) && strncmp(other, name, base) == 0 &&
+        other[base] == '.' && strcmp(other, name) != 0) {
+      char *sibling = path_join(set->folder, other);
+      status = par2_packets_scan(&set->packets, sibling);
+      free(sibling);
+    }
+    free(entries[i]);
+  }
+  free(entries);
+  return status;
+}
+
+/* The packet n or a later one, of this type and set; NULL if there is none. */
+static const par2_packet *next_packet(const par2_set *set, const char *type, size_t *n) {
+  for (; *n < set->packets.count; ++*n) {
+    const par2_packet *packet = &set->packets.list[*n];
+    if (memcmp(packet->type, type, PAR2_ID) == 0 && memcmp(packet->set, set->id, PAR2_ID) == 0)
+      return &set->packets.list[(*n)++];
+  }
+  return NULL;
+}
+
+static int compare_ids(const void *a, const void *b) { return memcmp(a, b, PAR2_ID); }
+
+/* The files that a Main packet lists. */
+static int read_main(par2_set *set, const par2_packet *packet) {
+  uint8_t digest[MD5_BYTES];
+  const char *broken = NULL;
+  size_t ids = packet->body != NULL && packet->size >= PAR2_MAIN
+                   ? (size_t)(packet->size - PAR2_MAIN) / PAR2_ID
+                   : 0;
+  md5 sum;
+  if (packet->body == NULL || packet->size != PAR2_MAIN + ids * PAR2_ID)
+    return refuse("%s: the Main packet has a wrong length", set->name);
+  md5_begin(&sum);
+  md5_add(&sum, packet->body, (size_t)packet->size);
+  md5_end(&sum, digest);
+  set->block = par2_get(packet->body, 8);
+  uint64_t recoverable = par2_get(packet->body + 8, 4);
+  if (memcmp(digest, set->id, PAR2_ID) != 0)
+    broken = "the id of the set does not match";
+  else if (set->block == 0 || set->block % 4 != 0 || set->block > MOST_BLOCK)
+    broken = "the block size must be a multiple of 4, at most 4 GiB";
+  else if (recoverable > ids || recoverable > PAR2_MOST_BLOCKS)
+    broken = "the number of files is wrong";
+  if (broken != NULL)
+    return refuse("%s: wrong Main packet: %s", set->name, broken);
+  set->files = must_alloc(ids, sizeof *set->files);
+  set->file_count = ids;
+  for (size_t i = 0; i < ids; i++) {
+    memcpy(set->files[i].id, packet->body + PAR2_MAIN + i * PAR2_ID, PAR2_ID);
+    set->files[i].first = i < recoverable ? 0 : SIZE_MAX;
+  }
+  return TOOL_OK;
+}
+
+/* An index of the files by id. */
+typedef struct id_entry {
+  uint8_t id[PAR2_ID];
+  size_t file;
+} id_entry;
+
+static id_entry *index_ids(const par2_set *set) {
+  id_entry *index = must_alloc(set->file_count, sizeof *index);
+  for (size_t i = 0; i < set->file_count; i++) {
+    memcpy(index[i].id, set->files[i].id, PAR2_ID);
+    index[i].file = i;
+  }
+  qsort(index, set->file_count, sizeof *index, compare_ids);
+  return index;
+}
+
+static par2_file *find_file(const par2_set *set, const id_entry *index, const uint8_t *id) {
+  const id_entry *found = bsearch(id, index, set->file_count, sizeof *index, compare_ids);
+  return found != NULL ? &set->files[found->file] : NULL;
+}
+
+static int read_description(par2_set *set, const id_entry *index, const par2_packet *packet) {
+  uint8_t id[PAR2_ID];
+  if (packet->body == NULL || packet->size <= PAR2_DESCRIPTION)
+    return refuse("%s: a FileDesc packet has a wrong length", set->name);
+  par2_file *file = find_file(set, index, packet->body);
+  if (file == NULL || file->name != NULL)
+    return TOOL_OK;
+  size_t room = (size_t)packet->size - PAR2_DESCRIPTION;
+  char *name = must_alloc(room + 1, 1);
+  memcpy(name, packet->body + PAR2_DESCRIPTION, room);
+  file->name = name;
+  memcpy(file->md5, packet->body + 16, MD5_BYTES);
+  memcpy(file->head, packet->body + 32, MD5_BYTES);
+  file->length = par2_get(packet->body + 48, 8);
+  par2_file_id(id, file->head, file->length, name);
+  if (memcmp(id, file->id, PAR2_ID) != 0)
+    return refuse("%s: the description of \"%s\" does not match its id", set->name, name);
+  if (file->length > INT64_MAX)
+    return refuse("%s: the length of \"%s\" is too large", set->name, name);
+  const char *fault = par2_name_fault(name);
+  return fault == NULL ? TOOL_OK
+                       : refuse("%s: the name of a file %s: \"%s\"", set->name, fault, name);
+}
+
+/* Number the blocks of the recovery set. */
+static int number_blocks(par2_set *set) {
+  for (size_t i = 0; i < set->file_count; i++) {
+    par2_file *file = &set->files[i];
+    uint64_t count = par2_blocks_of(file->length, set->block);
+    if (file->name == NULL)
+      return refuse("%s: no intact packet describes file %zu of %zu", set->name, i + 1,
+                    set->file_count);
+    if (file->first == SIZE_MAX)
+      continue;
+    if (count > PAR2_MOST_BLOCKS - set->blocks)
+      return refuse("%s: more than %d blocks", set->name, PAR2_MOST_BLOCKS);
+    file->first = set->blocks;
+    file->count = (size_t)count;
+    set->blocks += file->count;
+  }
+  return TOOL_OK;
+}
+
+static void read_checksums(par2_set *set, const id_entry *index, const par2_packet *packet) {
+  if (packet->body == NULL || packet->size < PAR2_ID)
+    return;
+  par2_file *file = find_file(set, index, packet->body);
+  if (file == NULL || file->blocks != NULL || file->count == 0 ||
+      packet->size != PAR2_ID + (uint64_t)file->count * PAR2_CHECKSUMS)
+    return;
+  file->blocks = must_alloc(file->count, sizeof *file->blocks);
+  for (size_t i = 0; i < file->count; i++) {
+    const uint8_t *from = packet->body + PAR2_ID + i * PAR2_CHECKSUMS;
+    memcpy(file->blocks[i].md5, from, MD5_BYTES);
+    file->blocks[i].crc = (uint32_t)par2_get(from + MD5_BYTES, 4);
+  }
+}
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Is the folder of a name, or one around it, itself a name? */
+static bool is_below_file(char *const *names, size_t count, const char *name) {
+  char *folder = must_copy(name), *slash;
+  bool found = false;
+  while (!found && (slash = strrchr(folder, '/')) != NULL) {
+    *slash = '\0';
+    found = bsearch(&folder, names, count, sizeof *names, compare_names) != NULL;
+  }
+  free(folder);
+  return found;
+}
+
+/* No two files may have the same name, and no file may be a folder of another one. */
+static int check_names(const par2_set *set) {
+  char **names = must_alloc(set->file_count, sizeof *names);
+  int status = TOOL_OK;
+  for (size_t i = 0; i < set->file_count; i++)
+    names[i] = set->files[i].name;
+  qsort(names, set->file_count, sizeof *names, compare_names);
+  for (size_t i = 1; i < set->file_count && status == TOOL_OK; i++)
+    if (strcmp(names[i - 1], names[i]) == 0)
+      status = refuse("%s: two files have the name \"%s\"", set->name, names[i]);
+  for (size_t i = 0; i < set->file_count && status == TOOL_OK; i++)
+    if (is_below_file(names, set->file_count, names[i]))
+      status = refuse("%s: \"%s\" is below another file", set->name, names[i]);
+  free(names);
+  return status;
+}
+
+static int compare_exponents(const void *a, const void *b) {
+  const par2_recovery *x = a, *y = b;
+  return x->exponent < y->exponent ? -1 : x->exponent > y->exponent;
+}
+
+static void read_recovery(par2_set *set) {
+  const par2_packet *packet;
+  size_t kept = 0;
+  set->recovery = must_alloc(set->packets.count, sizeof *set->recovery);
+  for (size_t n = 0; (packet = next_packet(set, PAR2_TYPE_RECOVERY, &n)) != NULL;) {
+    if (packet->size != PAR2_EXPONENT + set->block)
+      continue;
+    unsigned power = (unsigned)par2_get(packet->lead, PAR2_EXPONENT);
+    if (power < PAR2_ORDER)
+      set->recovery[set->recovery_count++] =
+          (par2_recovery){power, packet->file, packet->start + PAR2_EXPONENT};
+  }
+  qsort(set->recovery, set->recovery_count, sizeof *set->recovery, compare_exponents);
+  for (size_t i = 0; i < set->recovery_count; i++)
+    if (kept == 0 || set->recovery[kept - 1].exponent != set->recovery[i].exponent)
+      set->recovery[kept++] = set->recovery[i];
+  set->recovery_count = kept;
+}
+
+/* The packets of the set, whose order does not matter. */
+static int interpret(par2_set *set) {
+  const par2_packet *packet;
+  size_t n = 0;
+  memcpy(set->id, set->packets.list[0].set, PAR2_ID);
+  if ((packet = next_packet(set, PAR2_TYPE_MAIN, &n)) == NULL)
+    return refuse("%s: no intact Main packet", set->name);
+  int status = read_main(set, packet);
+  if (status != TOOL_OK)
+    return status;
+  id_entry *index = index_ids(set);
+  for (size_t i = 1; i < set->file_count && status == TOOL_OK; i++)
+    if (compare_ids(index[i - 1].id, index[i].id) == 0)
+      status = refuse("%s: the Main packet lists a file twice", set->name);
+  for (n = 0; status == TOOL_OK && (packet = next_packet(set, PAR2_TYPE_DESCRIPTION, &n));)
+    status = read_description(set, index, packet);
+  if (status == TOOL_OK)
+    status = number_blocks(set);
+  for (n = 0; status == TOOL_OK && (packet = next_packet(set, PAR2_TYPE_CHECKSUMS, &n));)
+    read_checksums(set, index, packet);
+  free(index);
+  if (status == TOOL_OK)
+    status = check_names(set);
+  if (status == TOOL_OK)
+    read_recovery(set);
+  return status;
+}
+
+int par2_set_read(par2_set *set, const char *path, char *const *more, size_t count) {
+  set->folder = path_folder(path);
+  set->name = must_copy(path);
+  int status = par2_packets_scan(&set->packets, path);
+  if (status == TOOL_OK)
+    status = scan_siblings(set, path);
+  for (size_t i = 0; i < count && status == TOOL_OK; i++)
+    if (par2_is_volume(more[i]))
+      status = par2_packets_scan(&set->packets, more[i]);
+  if (status == TOOL_OK && set->packets.count == 0)
+    status = refuse(set->packets.path_count > 0 ? "%s: no intact packet of PAR2"
+                                                : "%s: no such file, and no volume of it",
+                    path);
+  return status == TOOL_OK ? interpret(set) : status;
+}
+
+void par2_set_free(par2_set *set) {
+  for (size_t i = 0; i < set->file_count; i++) {
+    free(set->files[i].name);
+    free(set->files[i].blocks);
+  }
+  free(set->files);
+  free(set->recovery);
+  free(set->folder);
+  free(set->name);
+  par2_packets_free(&set->packets);
+}

@@ -1,0 +1,76 @@
+/* gfsmith-shards par2 verify: compares files with a set of PAR2 without changing anything. */
+#include "par2_verify.h"
+
+#include <inttypes.h>
+
+#include "commands.h"
+#include "json.h"
+#include "report.h"
+
+size_t par2_unsound(const par2_found *found) {
+  size_t count = 0;
+  for (size_t f = 0; f < found->set->file_count; f++)
+    count += found->states[f] != PAR2_INTACT;
+  return count;
+}
+
+bool par2_repairable(const par2_found *found) {
+  for (size_t f = 0; f < found->set->file_count; f++)
+    if (found->set->files[f].first == SIZE_MAX && found->states[f] != PAR2_INTACT)
+      return false;
+  return found->lost <= found->set->recovery_count;
+}
+
+static void say_file(const par2_found *found, size_t f) {
+  const par2_file *file = &found->set->files[f];
+  const char *state = found->states[f] == PAR2_MISSING ? "missing" : "damaged";
+  if (file->first == SIZE_MAX)
+    say("%s: %s, and the set cannot rebuild it", file->name, state);
+  else
+    say("%s: %s, %" PRIu64 " of %zu blocks found", file->name, state, found->found[f], file->count);
+}
+
+void par2_say(const par2_found *found) {
+  const par2_set *set = found->set;
+  for (size_t f = 0; f < set->file_count; f++)
+    if (found->states[f] != PAR2_INTACT)
+      say_file(found, f);
+  if (set->packets.damaged > 0)
+    say("%s: %" PRIu64 " damaged packets", set->name, set->packets.damaged);
+  if (par2_unsound(found) == 0)
+    say("%s: all %zu files are intact", set->name, set->file_count);
+  else
+    say("%s: %zu of %zu files intact, %zu of %zu blocks lost, %zu recovery blocks: %s", set->name,
+        set->file_count - par2_unsound(found), set->file_count, found->lost, set->blocks,
+        set->recovery_count, par2_repairable(found) ? "can be repaired" : "cannot be repaired");
+}
+
+int par2_examine(par2_set *set, par2_found *found, const options *opt) {
+  if (!md5_available())
+    return refuse("this build has no MD5, which par2 needs: build it with Nettle (nettle-dev)");
+  int status = par2_set_read(set, opt->paths[0], opt->paths + 1, opt->count - 1);
+  if (status == TOOL_OK)
+    status = par2_scan(found, set, opt->paths + 1, opt->count - 1, opt);
+  if (status == TOOL_OK)
+    par2_say(found);
+  return status;
+}
+
+int command_par2_verify(const options *opt) {
+  par2_set set = {0};
+  par2_found found = {0};
+  int status = par2_examine(&set, &found, opt);
+  if (status == TOOL_OK) {
+    bool intact = par2_unsound(&found) == 0;
+    if (opt->json)
+      json_par2("par2 verify",
+                intact                    ? "intact"
+                : par2_repairable(&found) ? "repairable"
+                                          : "lost",
+                &set, &found, set.recovery_count);
+    status = intact ? TOOL_OK : TOOL_WRONG;
+  }
+  par2_found_free(&found);
+  par2_set_free(&set);
+  return status;
+}

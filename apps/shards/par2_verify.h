@@ -1,0 +1,17 @@
+/* The examination of a set, before it is reported or repaired. */
+#ifndef TOOL_PAR2_VERIFY_H
+#define TOOL_PAR2_VERIFY_H
+
+#include "par2_scan.h"
+
+/* Read the set that the arguments name and its files, and say what is wrong. TOOL_REFUSED after a
+ * message. Free both in any case. */
+int par2_examine(par2_set *set, par2_found *found, const options *opt);
+void par2_say(const par2_found *found);
+
+/* Files that are not intact. */
+size_t par2_unsound(const par2_found *found);
+/* Are there enough recovery blocks, and can the set rebuild all files that are not intact? */
+bool par2_repairable(const par2_found *found);
+
+#endif
