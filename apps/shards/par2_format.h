@@ -46,7 +46,7 @@ void par2_put(uint8_t *bytes, unsigned count, uint64_t value);
 /* Fill the header of a packet, except for its MD5. */
 void par2_put_header(uint8_t header[PAR2_HEADER], const uint8_t *set, const char *type,
                      uint64_t body);
-/* Begin the MD5 of a packet with what its header contributes. */
+/* Begin the MD5 of a packet by the part of its header that the MD5 covers. */
 void par2_begin_packet(md5 *sum, const uint8_t header[PAR2_HEADER]);
 
 /* The id of a file: MD5 of the MD5 of its first 16 KiB, its length and its name. */

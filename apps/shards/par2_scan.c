@@ -206,7 +206,7 @@ static void count_found(par2_found *found) {
     }
 }
 
-/* Search for what is still missing, first in the files of the set. */
+/* Search for the missing blocks, first in the files of the set. */
 static int search_rest(par2_found *found) {
   size_t files = found->set->file_count;
   int status = TOOL_OK;

@@ -7,9 +7,9 @@
 
 typedef enum par2_state { PAR2_MISSING, PAR2_DAMAGED, PAR2_INTACT } par2_state;
 
-/* Where a block is: SIZE_MAX: nowhere. */
+/* The place of a block. */
 typedef struct par2_place {
-  size_t source; /* a file of the set, or set->file_count + an extra file */
+  size_t source; /* a file of the set, or set->file_count + an extra file; SIZE_MAX: none */
   uint64_t start;
 } par2_place;
 

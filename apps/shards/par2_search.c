@@ -24,7 +24,7 @@ typedef struct search_entry {
 struct par2_search {
   uint64_t block;                  /* bytes */
   uint32_t enter[256];             /* the register after a byte */
-  uint32_t leave[256];             /* what a byte adds to the register one block later */
+  uint32_t leave[256];             /* the change of the register by a byte, one block later */
   uint8_t filter[FILTER_BITS / 8]; /* is there a CRC with these low bits? */
   search_entry *entries;           /* in ascending order of CRCs */
   size_t count;

@@ -47,7 +47,7 @@ int par2_open_below(const char *folder, const char *name, int flags) {
       errno = ENAMETOOLONG;
     else
       inner = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (inner < 0 && errno == ENOTDIR) { /* Linux says so of a symbolic link */
+    if (inner < 0 && errno == ENOTDIR) { /* the error of Linux for a symbolic link */
       char target[1];
       errno = readlinkat(at, part, target, 1) >= 0 ? ELOOP : ENOTDIR;
     }

@@ -185,7 +185,7 @@ static void number_blocks(par2_set *set) {
   }
 }
 
-/* What a file is, by its name below the folder. */
+/* The state of a file, by its name below the folder. */
 static int look_at(const par2_set *set, size_t file, struct stat *info) {
   int fd = par2_open_below(set->folder, set->files[file].name, O_RDONLY);
   int failed = fd < 0 ? -1 : fstat(fd, info);

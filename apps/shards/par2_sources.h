@@ -8,7 +8,7 @@
 #include "par2_set.h"
 
 /* A set of files below the folder of its name, with their ids and blocks but no checksums; infos:
- * what stat says of them. TOOL_REFUSED after a message. Free the set and *infos in any case. */
+ * their states. TOOL_REFUSED after a message. Free the set and *infos in any case. */
 int par2_sources(par2_set *set, struct stat **infos, const char *name, char *const *paths,
                  size_t count, const options *opt);
 

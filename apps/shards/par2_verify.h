@@ -4,7 +4,7 @@
 
 #include "par2_scan.h"
 
-/* Read the set that the arguments name and its files, and say what is wrong. TOOL_REFUSED after a
+/* Read the set that the arguments name and its files, and report all damage. TOOL_REFUSED after a
  * message. Free both in any case. */
 int par2_examine(par2_set *set, par2_found *found, const options *opt);
 void par2_say(const par2_found *found);
