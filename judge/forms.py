@@ -2,9 +2,10 @@
 
 A body is the value of consecutive bytes, up to their position: constant ^ the sum of T(M x) over atoms. x is
 a byte of a shard, or an unknown byte; M is an 8 x 8 matrix over GF(2) as a number (row r in byte r); T is
-nothing, or the linear map of one coefficient's table entry. Equal bodies are one object, so results of
-operations are remembered by the objects. A run is a length, the position of its first byte (None if the value
-is constant) and a body: byte l of it belongs to position + l. The bytes of a vector are a tuple of runs.
+nothing, the linear map of one coefficient's table entry, or the product of two such maps. Equal bodies are
+one object, so results of operations are remembered by the objects. A run is a length, the position of its
+first byte (None if the value is constant) and a body: byte l of it belongs to position + l. The bytes of a
+vector are a tuple of runs.
 """
 
 from __future__ import annotations
@@ -22,11 +23,9 @@ _COLUMN = sum(1 << 8 * row for row in range(8))  #: the first bit of each row
 
 
 class Atom(NamedTuple):
-    """T (part of the entry for a source and an output; "" for none), and the name of x."""
+    """The maps of T, the one applied last first (part of the entry, source, output), and the name of x."""
 
-    part: str
-    source: Word
-    output: Word
+    maps: tuple[tuple[str, Word, Word], ...]
     kind: str
     shard: Word
 
@@ -72,7 +71,7 @@ def forget() -> None:
 
 
 def variable(kind: str, shard: Word, matrix: int = IDENTITY) -> Body:
-    return body(0, {Atom("", 0, 0, kind, shard): matrix})
+    return body(0, {Atom((), kind, shard): matrix})
 
 
 def junk(length: int) -> Runs:
@@ -108,7 +107,7 @@ def xor(left: Body, right: Body) -> Body:
 @cache
 def multiply(matrix: int, one: Body) -> Body:
     """Return a known matrix times a body."""
-    plain = one.constant >= 0 and not any(atom.part for atom, _ in one.atoms)
+    plain = one.constant >= 0 and not any(atom.maps for atom, _ in one.atoms)
     require(plain, "a matrix is applied to raw table bytes or to a product")
     return body(apply(matrix, one.constant), {atom: compose(matrix, inner) for atom, inner in one.atoms})
 
@@ -132,10 +131,12 @@ def mask(one: Body, byte: int) -> Body:
 
 @cache
 def look_up(part: str, source: Word, output: Word, one: Body) -> Body:
-    """Return T of a body. T is linear, so it maps 0 to 0."""
-    plain = not one.constant and not any(atom.part for atom, _ in one.atoms)
+    """Return T of a body. T is linear, so it maps 0 to 0. Only matrices take products, of one map."""
+    most = 1 if part == "matrix" else 0
+    plain = not one.constant and all(len(atom.maps) <= most for atom, _ in one.atoms)
     require(plain, "a table entry is applied to a constant or to a product")
-    return body(0, {Atom(part, source, output, *atom[3:]): matrix for atom, matrix in one.atoms})
+    last = (part, source, output)
+    return body(0, {atom._replace(maps=(last, *atom.maps)): matrix for atom, matrix in one.atoms})
 
 
 @cache

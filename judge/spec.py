@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
-from judge.forms import IDENTITY, ZERO, Atom, Body, body, ended, keeping, multiply, variable, xor
+from judge.forms import IDENTITY, ZERO, Body, ended, keeping, look_up, multiply, variable, xor
 from judge.integers import Linear, Word, add, divide, parts, require, scale, subtract, unknown
 
 POINTER = 8
@@ -28,15 +28,16 @@ FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
     "none": (0, ()),
 }
 _NAME = re.compile(
-    r"\w+?_(dot|mad|mul|xor|horner|fft|ifft)_(n|[0-9]+)x([0-9]+)(?:_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
+    r"\w+?_(dot|mad|mul|xor|horner|i?fft4?)_(n|[0-9]+)x([0-9]+)(?:_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """operation: dot, mad, mul, xor, horner, fft or ifft. inputs: sources, None for any number k. rows: the
-    known coefficients, None if a table holds them. in_place: a destination may be a source (mul: the one of
-    its number). group: k is group * g + left_over. ahead: further pointers per source, for prefetches only.
+    """operation: dot, mad, mul, xor, horner, fft, ifft, fft4 or ifft4. inputs: sources, None for any number
+    k. rows: the known coefficients, None if a table holds them. in_place: a destination may be a source (mul:
+    the one of its number). group: k is group * g + left_over. ahead: further pointers per source, for
+    prefetches only.
     """
 
     symbol: str
@@ -75,11 +76,9 @@ class Spec:
         known = {coefficient for row in self.rows or () for coefficient in row}
         require(known <= set(range(256)) and self.polynomial in range(256, 512), "another field")
         require(self.table != "mulb" or self.polynomial == 0x11B, "gf2p8mulb multiplies modulo 0x11b")
-        butterfly = self.outputs in (2, 4) and self.inputs == self.outputs and self.rows is None
-        require(self.entries == self.outputs or butterfly, "a butterfly of another shape")
-        require(
-            self.entries == self.outputs or self.table in ("nibble", "affine"), "a butterfly without maps"
-        )
+        butterfly = self.outputs in (self.elements, 2 * self.elements) and self.inputs == self.outputs
+        fits = butterfly and self.rows is None and self.table in ("nibble", "affine")
+        require(self.elements == 1 or fits, "a butterfly of another shape or without maps")
         require(0 <= self.left_over < self.group and self.ahead >= 0, "a wrong group")
 
     @property
@@ -93,9 +92,14 @@ class Spec:
         return unknown("k" if self.group == 1 else "g")
 
     @property
+    def elements(self) -> int:
+        """The number of elements of a butterfly; 1 for other operations."""
+        return 1 if "fft" not in self.operation else 4 if self.operation.endswith("4") else 2
+
+    @property
     def entries(self) -> int:
-        """The number of entries of a source in the table: of a butterfly one for each plane of x."""
-        return self.outputs // 2 if self.operation in ("fft", "ifft") else self.outputs
+        """The number of entries of a column in the table: of a butterfly one for each plane."""
+        return self.outputs // self.elements
 
     @property
     def per_shard(self) -> bool:
@@ -103,8 +107,8 @@ class Spec:
 
     def columns(self, sources: Word) -> Word:
         """Return the entries of an output in the table, if there are `sources` sources."""
-        if self.entries != self.outputs:
-            return self.entries
+        if self.elements > 1:
+            return self.entries * (self.elements - 1)
         return unknown("c") if self.table == "isal" and self.inputs is not None else sources
 
     def place(self, offset: Word, sources: Word) -> tuple[Word, int, int]:
@@ -129,28 +133,39 @@ class Spec:
         if self.rows is not None:
             require(isinstance(output, int) and isinstance(source, int), "a coefficient of an unknown source")
             return multiply(times(self.rows[output][source], self.polynomial), variable("src", source))  # type: ignore[index]
-        return self.mapped(output, source, source)
+        return self.mapped(output, source, variable("src", source))
 
-    def mapped(self, output: Word, column: Word, source: Word) -> Body:
-        """Return c[output][column] * src[source], by the table."""
-        atoms = FORMATS[self.table][1]
-        return body(0, {Atom(name, column, output, "src", source): kept for name, _, _, kept in atoms})
+    def mapped(self, output: Word, column: Word, data: Body) -> Body:
+        """Return c[output][column] * data, by the table."""
+        found = ZERO
+        for name, _, _, kept in FORMATS[self.table][1]:
+            taken = data if kept == IDENTITY else multiply(kept, data)
+            found = xor(found, look_up(name, column, output, taken))
+        return found
+
+    def pair(self, found: list[Body], x: int, y: int, first: int) -> None:
+        """Compute in place a butterfly of two elements that begin at the planes x and y: x += C y, y += x; of
+        ifft in the other order. first: the first column of C."""
+        planes = range(self.entries)
+        for product in (False, True) if self.operation.startswith("i") else (True, False):
+            for n in planes:
+                if not product:
+                    found[y + n] = xor(found[y + n], found[x + n])
+                for column in planes if product else ():
+                    gain = self.mapped(n, first + column, found[y + column])
+                    found[x + n] = xor(found[x + n], gain)
 
     def butterfly(self, output: Word) -> Body:
-        """Return a destination of fft (x += C y, y += x) or ifft (y += x, x += C y): first x, then y."""
+        """Return a destination of a butterfly of two elements, or of four: two layers, whose distances are
+        two elements (with the first matrix) and one (with the second and the third); of ifft4 reversed."""
         require(isinstance(output, int) and 0 <= output < self.outputs, "an unknown output of a butterfly")
-        half, late = self.entries, output >= self.entries  # type: ignore[operator]
-        plane = output - half if late else output  # type: ignore[operator]
-        found = variable("src", plane)
-        if late:
-            found = xor(found, variable("src", output))
-        if late and self.operation == "ifft":
-            return found
-        for column in range(half):
-            found = xor(found, self.mapped(plane, column, half + column))
-            if self.operation == "ifft":
-                found = xor(found, self.mapped(plane, column, column))
-        return found
+        p, found = self.entries, [variable("src", n) for n in range(self.outputs)]
+        wide, narrow = [(0, 2 * p, 0), (p, 3 * p, 0)], [(0, p, p), (2 * p, 3 * p, 2 * p)]
+        layers = [[(0, p, 0)]] if self.elements == 2 else [wide, narrow]
+        for layer in layers[::-1] if self.operation.startswith("i") else layers:
+            for x, y, first in layer:
+                self.pair(found, x, y, first)
+        return found[output]  # type: ignore[index]
 
     def gained(self, total: Body, output: Word, first: Word, count: int) -> Body:
         """Return a sum of the sources before `first` after it gained `count` more. Horner's rule multiplies
@@ -175,7 +190,7 @@ class Spec:
 
     def expected(self, output: Word, sources: Word, end: bool = False) -> Body:
         """Return a byte of destination `output`, or of its end and zeros behind it."""
-        if self.operation in ("fft", "ifft"):
+        if self.elements > 1:
             found = self.butterfly(output)
         else:
             found = self.product(0, output) if self.per_shard else self.total(output, sources)

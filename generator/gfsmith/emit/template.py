@@ -26,6 +26,8 @@ def meaning(spec: KernelSpec) -> str:
         "horner": f"dst[i] = {sum_} (2^i)^({k}-1-j) * src[j], i < {spec.outputs}",
         "fft": "x += C y, then y += x",
         "ifft": "y += x, then x += C y",
+        "fft4": "fft of w, y and x, z with C, then of w, x with D and y, z with E",
+        "ifft4": "ifft of w, x with D and y, z with E, then of w, y and x, z with C",
     }[spec.operation.value]
 
 

@@ -17,12 +17,14 @@ class Operation(Enum):
     XOR  dst[0]  = sum_j src[j]
     HORNER  dst[i] = sum_j (2^i)^(k-1-j) * src[j]: P, Q and R of RAID, by Horner's rule
 
-    Butterflies of the additive FFT and its inverse have two elements x and y of p byte planes each. The
-    sources and the outputs are the planes of x, then those of y. With C = (c[a][b]), a p x p matrix of maps
-    of bytes:
+    Butterflies of the additive FFT and its inverse have two or four elements of p byte planes each. The
+    sources and the outputs are the planes of the first element, then those of the next ones. C, D and E are
+    p x p matrices of maps of bytes; the columns of the table are those of C, then of D, then of E:
 
-    FFT   x += C y, then y += x
-    IFFT  y += x, then x += C y
+    FFT    of x, y: x += C y, then y += x
+    IFFT   of x, y: y += x, then x += C y
+    FFT4   of w, x, y, z: FFT of w, y and of x, z with C; then of w, x with D and of y, z with E
+    IFFT4  of w, x, y, z: IFFT of w, x with D and of y, z with E; then of w, y and of x, z with C
     """
 
     DOT = "dot"
@@ -32,11 +34,34 @@ class Operation(Enum):
     HORNER = "horner"
     FFT = "fft"
     IFFT = "ifft"
+    FFT4 = "fft4"
+    IFFT4 = "ifft4"
 
 
-#: Butterflies, and the numbers of their sources: elements of GF(2^8) and of GF(2^16).
-BUTTERFLIES = frozenset({Operation.FFT, Operation.IFFT})
-BUTTERFLY_INPUTS = (2, 4)
+#: Butterflies, and the numbers of their elements, of which one less is the number of their matrices.
+BUTTERFLIES = {Operation.FFT: 2, Operation.IFFT: 2, Operation.FFT4: 4, Operation.IFFT4: 4}
+BUTTERFLY_PLANES = (1, 2)  #: of an element of GF(2^8), of GF(2^16)
+
+#: An addition to an element: its number, the number of the element added, and the number of the matrix that
+#: multiplies the latter before (None: no product).
+Addition = tuple[int, int, int | None]
+
+
+def _fft(x: int, y: int, matrix: int) -> tuple[Addition, ...]:
+    return (x, y, matrix), (y, x, None)
+
+
+def _ifft(x: int, y: int, matrix: int) -> tuple[Addition, ...]:
+    return (y, x, None), (x, y, matrix)
+
+
+#: The definition of the butterflies for the proofs: additions, one after the other.
+ADDITIONS: dict[str, tuple[Addition, ...]] = {
+    "fft": _fft(0, 1, 0),
+    "ifft": _ifft(0, 1, 0),
+    "fft4": (*_fft(0, 2, 0), *_fft(1, 3, 0), *_fft(0, 1, 1), *_fft(2, 3, 2)),
+    "ifft4": (*_ifft(0, 1, 1), *_ifft(2, 3, 2), *_ifft(0, 2, 0), *_ifft(1, 3, 0)),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
-from gfsmith.kernel.operation import BUTTERFLIES, BUTTERFLY_INPUTS, MAX_SHARDS
+from gfsmith.kernel.operation import BUTTERFLIES, BUTTERFLY_PLANES, MAX_SHARDS
 from gfsmith.kernel.operation import Baked as Baked
 from gfsmith.kernel.operation import Operation as Operation
 from gfsmith.kernel.technique import FORMAT, NEEDS
@@ -152,8 +152,9 @@ class KernelSpec:
             raise SpecError(f"{self.inputs or 'n'}x{self.outputs}; horner is for shapes nx2 and nx3")
         if self.operation is Operation.MUL and self.inputs not in (None, 1):
             raise SpecError(f"inputs = {self.inputs}; mul takes 1 input or any")
-        if self.butterfly and (self.inputs not in BUTTERFLY_INPUTS or self.outputs != self.inputs):
-            shapes = " and ".join(f"{n}x{n}" for n in BUTTERFLY_INPUTS)
+        allowed = [planes * self.elements for planes in BUTTERFLY_PLANES]
+        if self.butterfly and (self.inputs not in allowed or self.outputs != self.inputs):
+            shapes = " and ".join(f"{n}x{n}" for n in allowed)
             raise SpecError(
                 f"{self.inputs or 'n'}x{self.outputs}; {self.operation.value} is for shapes {shapes}"
             )
@@ -175,6 +176,11 @@ class KernelSpec:
         if self.butterfly and self.technique is Technique.MULB:
             raise SpecError(
                 f"technique = mulb does not fit operation {self.operation.value}, which takes maps"
+            )
+        if self.elements > 2 and self.technique is not Technique.AFFINE:
+            raise SpecError(
+                f"technique = {self.technique.value} does not fit operation {self.operation.value}, which "
+                "multiplies products; allowed: affine"
             )
         if NEEDS[self.technique] not in self.isa.ops:
             allowed = ", ".join(t.value for t, op in NEEDS.items() if op in self.isa.ops)
@@ -323,14 +329,21 @@ class KernelSpec:
         return self.operation in BUTTERFLIES
 
     @property
+    def elements(self) -> int:
+        """The number of elements of a butterfly, whose planes are the sources; 1 for other operations."""
+        return BUTTERFLIES.get(self.operation, 1)
+
+    @property
     def table_inputs(self) -> int | None:
-        """The number of sources that have entries in the table: of a butterfly the planes of y."""
-        return self.inputs // 2 if self.butterfly and self.inputs is not None else self.inputs
+        """The number of columns of the table: of a butterfly those of its matrices."""
+        if not self.butterfly or self.inputs is None:
+            return self.inputs
+        return self.inputs // self.elements * (self.elements - 1)
 
     @property
     def table_outputs(self) -> int:
-        """The number of entries of a source in the table."""
-        return self.outputs // 2 if self.butterfly else self.outputs
+        """The number of entries of a column of the table."""
+        return self.outputs // self.elements
 
     @property
     def diagonal(self) -> bool:

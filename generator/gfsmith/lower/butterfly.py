@@ -1,4 +1,6 @@
-"""Butterflies of the additive FFT and its inverse, on elements x and y of one or two byte planes.
+"""Butterflies of the additive FFT and its inverse, on two or four elements of one or two byte planes.
+
+A butterfly of four elements is two layers: four butterflies of two elements with three matrices.
 
 Source of the transforms: S.-J. Lin, W.-H. Chung, Y. S. Han, "Novel polynomial basis and its application to
 Reed-Solomon erasure codes", FOCS 2014.
@@ -13,40 +15,48 @@ from gfsmith.kernel.spec import KernelSpec, Operation
 from gfsmith.lower.builder import Builder
 from gfsmith.lower.multiply import Multiply
 
+#: The steps of an FFT: the elements x and y, and the number of the matrix.
+_PAIR = ((0, 1, 0),)
+_LAYERS = ((0, 2, 0), (1, 3, 0), (0, 1, 1), (2, 3, 2))
+
 
 class Butterfly:
-    """x += C y, then y += x; the inverse in the other order."""
+    """Steps x += C y, then y += x; of the inverse both in the other order."""
 
     def __init__(self, spec: KernelSpec, multiply: Multiply, constants: tuple[Value, ...]) -> None:
         self._planes = spec.table_outputs
-        self._inverse = spec.operation is Operation.IFFT
+        self._inverse = spec.operation in (Operation.IFFT, Operation.IFFT4)
+        steps = _PAIR if spec.elements == 2 else _LAYERS
+        self._steps = steps[::-1] if self._inverse else steps
         self._multiply = multiply
         self._constants = constants
 
     def take(self, b: Builder, offset: int) -> None:
         """Emit the butterfly of one vector of every plane. All loads precede the stores, because a
         destination may be a source."""
-        planes = self._planes
-        loaded = [b.load(Space.SOURCE, source, offset) for source in range(2 * planes)]
-        x, y = loaded[:planes], loaded[planes:]
-        if self._inverse:
-            y = self._sums(b, y, x)
-            x = self._with_products(b, x, y)
-        else:
-            x = self._with_products(b, x, y)
-            y = self._sums(b, y, x)
-        for output, value in enumerate((*x, *y)):
+        count = 1 + max(y for _, y, _ in self._steps)
+        elements = [
+            [b.load(Space.SOURCE, element * self._planes + plane, offset) for plane in range(self._planes)]
+            for element in range(count)
+        ]
+        for x, y, matrix in self._steps:
+            if self._inverse:
+                elements[y] = self._sums(b, elements[y], elements[x])
+            elements[x] = self._with_products(b, elements[x], elements[y], matrix)
+            if not self._inverse:
+                elements[y] = self._sums(b, elements[y], elements[x])
+        for output, value in enumerate(plane for element in elements for plane in element):
             b.store(value, output, offset)
 
     def _sums(self, b: Builder, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
         return [b.emit(Op.XOR, one, other) for one, other in zip(left, right, strict=True)]
 
-    def _with_products(self, b: Builder, x: Sequence[Value], y: Sequence[Value]) -> list[Value]:
-        """Return the planes of x + C y."""
+    def _with_products(self, b: Builder, x: Sequence[Value], y: Sequence[Value], matrix: int) -> list[Value]:
+        """Return the planes of x plus the product of a matrix and y."""
         totals = list(x)
-        for source, plane in enumerate(y):
+        for column, plane in enumerate(y, matrix * self._planes):
             parts = self._multiply.split(b, plane, self._constants)
             for output in range(self._planes):
-                for term in self._multiply.terms(b, parts, source, output):
+                for term in self._multiply.terms(b, parts, column, output):
                     totals[output] = b.emit(Op.XOR, totals[output], term)
         return totals

@@ -17,17 +17,19 @@
 
 enum { GFS_TRANSFORM_PLANES = 2 /* most planes of an element */ };
 
-/* The kernels of an instruction set for a field, and the constants of the butterflies. */
+/* The kernels of an instruction set for a field, and the constants of the butterflies. In Cantor's
+ * basis those of a layer are the constants of the first layer, 0, 2, 4, .., beginning with the
+ * first. Two layers on four rows need the constants 2 c, 4 c and 4 c + 2, which are a group. */
 typedef struct gfs_transform {
   gfsmith_kernel *fft, *ifft;
-  gfsmith_kernel *dot; /* products of an element */
-  gfsmith_kernel *mad; /* of one plane: with the constant 1, the addition of rows */
+  gfsmith_kernel *fft4, *ifft4; /* two layers; NULL if the set has no such kernels */
+  gfsmith_kernel *dot;          /* products of an element */
+  gfsmith_kernel *mad;          /* of one plane: with the constant 1, the addition of rows */
   gfs_format format;
   unsigned planes;
   size_t entry;    /* bytes of the table of one constant */
   uint8_t one[32]; /* the table of the byte map x -> x */
-  uint8_t *tables; /* of the constants 0, 2, 4, ..: in Cantor's basis, those of a layer are the
-                      constants of the first layer, beginning with the first */
+  uint8_t *groups; /* the tables of the groups c = 0, 1, .. */
 } gfs_transform;
 
 /* Rows of `bytes` bytes: row i of a plane is at plane[p] + i * bytes. */
@@ -35,6 +37,13 @@ typedef struct gfs_rows {
   size_t bytes;
   uint8_t *plane[GFS_TRANSFORM_PLANES];
 } gfs_rows;
+
+/* A function of a row: before the inverse transform reads the row, or after the forward one has
+ * computed it. The row is in the cache then, or will be used soon. */
+typedef struct gfs_row_visit {
+  void (*visit)(const void *context, const gfs_rows *rows, unsigned row);
+  const void *context;
+} gfs_row_visit;
 
 /* Set up transforms of at most n points. Errors: GFSMITH_EUNSUPPORTED, GFSMITH_ENOMEM. */
 gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, unsigned planes,
@@ -47,14 +56,15 @@ void gfs_transform_table(const gfs_transform *t, const gfs_cantor *field, unsign
                          uint8_t *table);
 
 /* Rows `at` to at + size - 1, size a power of two that divides `at`, belong to the points from
- * `first` on. Values become coefficients. Of the rows only the first `given` are not 0. */
+ * `first` on. Values become coefficients. Of the rows only the first `given` are not 0; `fill`
+ * writes each of them. */
 void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigned size,
-                           unsigned first, unsigned given);
+                           unsigned first, unsigned given, gfs_row_visit fill);
 
 /* Coefficients become values at the points 0 to size - 1, of which only those from `from` to `to` -
- * 1 are computed. */
+ * 1 are computed; `take` reads each of them. */
 void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigned size,
-                           unsigned from, unsigned to);
+                           unsigned from, unsigned to, gfs_row_visit take);
 
 /* Coefficients become those of the derivative. */
 void gfs_transform_derive(const gfs_transform *t, const gfs_rows *rows, unsigned size);

@@ -147,6 +147,24 @@ static void clear(const gfs_transform *t, const gfs_rows *rows, size_t from, siz
     memset(rows->plane[p] + from * rows->bytes, 0, (to - from) * rows->bytes);
 }
 
+/* The bytes from `at` on of some shards, those of the rows. */
+typedef struct wide_slice {
+  const gfs_transform *t;
+  const uint8_t *const *from;
+  uint8_t *const *to;
+  size_t at;
+} wide_slice;
+
+static void load_row(const void *context, const gfs_rows *rows, unsigned row) {
+  const wide_slice *s = context;
+  load(s->t, rows, row, s->from[row] + s->at);
+}
+
+static void store_row(const void *context, const gfs_rows *rows, unsigned row) {
+  const wide_slice *s = context;
+  store(s->t, rows, row, s->to[row] + s->at);
+}
+
 /* The parities are the values in block 0 of the sum of the polynomials that the blocks of data
  * determine. */
 static void encode_slice(const gfsmith_wide *wide, const wide_work *w, size_t at, size_t part,
@@ -157,16 +175,14 @@ static void encode_slice(const gfsmith_wide *wide, const wide_work *w, size_t at
   for (unsigned first = 0; first < wide->k; first += block) {
     unsigned given = wide->k - first < block ? wide->k - first : block;
     gfs_rows rows = first == 0 ? sum : rows_of(t, w, block, block, part);
-    for (unsigned i = 0; i < given; i++)
-      load(t, &rows, i, data[first + i] + at);
+    const wide_slice s = {.t = t, .from = data + first, .at = at};
     clear(t, &rows, given, block);
-    gfs_transform_inverse(t, &rows, block, block + first, given);
+    gfs_transform_inverse(t, &rows, block, block + first, given, (gfs_row_visit){load_row, &s});
     if (first > 0)
       gfs_transform_add(t, &sum, 0, &rows, 0, block);
   }
-  gfs_transform_forward(t, &sum, block, 0, wide->m);
-  for (unsigned i = 0; i < wide->m; i++)
-    store(t, &sum, i, parity[i] + at);
+  const wide_slice s = {.t = t, .to = parity, .at = at};
+  gfs_transform_forward(t, &sum, block, 0, wide->m, (gfs_row_visit){store_row, &s});
 }
 
 gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t len, const uint8_t *const *data,
@@ -199,6 +215,13 @@ typedef struct wide_loss {
 
 static unsigned point_of(const gfsmith_wide *wide, unsigned shard) {
   return shard < wide->k ? wide->block + shard : shard - wide->k;
+}
+
+/* The shard of a point, k + m if it has none. */
+static unsigned shard_of(const gfsmith_wide *wide, unsigned point) {
+  if (point >= wide->block)
+    return point - wide->block;
+  return point < wide->m ? wide->k + point : wide->k + wide->m;
 }
 
 /* Present shards are multiplied by the locator, wanted ones are divided by its derivative. */
@@ -240,27 +263,49 @@ static void multiply(const gfs_transform *t, const uint8_t *table, const gfs_row
   t->dot(from->bytes, t->planes, table, src, dst);
 }
 
+/* The bytes from `at` on of the shards, and a row for a part of one. */
+typedef struct wide_repair {
+  const gfsmith_wide *wide;
+  const wide_loss *lost;
+  const gfs_rows *one;
+  uint8_t *const *shards;
+  size_t at;
+} wide_repair;
+
+static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
+  const wide_repair *r = context;
+  const gfs_transform *t = &r->wide->transform;
+  unsigned shard = shard_of(r->wide, row);
+  if (shard == r->wide->k + r->wide->m || !r->lost->present[shard]) {
+    clear(t, rows, row, row + 1);
+    return;
+  }
+  load(t, r->one, 0, r->shards[shard] + r->at);
+  multiply(t, r->lost->tables + shard * t->entry, r->one, 0, rows, row);
+}
+
+static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
+  const wide_repair *r = context;
+  const gfs_transform *t = &r->wide->transform;
+  unsigned shard = shard_of(r->wide, row);
+  if (shard == r->wide->k + r->wide->m || !r->lost->wanted[shard])
+    return;
+  multiply(t, r->lost->tables + shard * t->entry, rows, row, r->one, 0);
+  store(t, r->one, 0, r->shards[shard] + r->at);
+}
+
 /* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
  * points. There its derivative is the polynomial times the locator's derivative. */
 static void reconstruct_slice(const gfsmith_wide *wide, const wide_work *w, const wide_loss *lost,
                               size_t at, size_t part, uint8_t *const *shards) {
   const gfs_transform *t = &wide->transform;
-  const unsigned n = wide->points, total = wide->k + wide->m;
+  const unsigned n = wide->points, given = wide->block + wide->k;
   gfs_rows rows = rows_of(t, w, 0, n, part), one = rows_of(t, w, n, 1, part);
-  clear(t, &rows, 0, n);
-  for (unsigned i = 0; i < total; i++)
-    if (lost->present[i]) {
-      load(t, &one, 0, shards[i] + at);
-      multiply(t, lost->tables + i * t->entry, &one, 0, &rows, point_of(wide, i));
-    }
-  gfs_transform_inverse(t, &rows, n, 0, wide->block + wide->k);
+  const wide_repair r = {.wide = wide, .lost = lost, .one = &one, .shards = shards, .at = at};
+  clear(t, &rows, given, n);
+  gfs_transform_inverse(t, &rows, n, 0, given, (gfs_row_visit){fill_row, &r});
   gfs_transform_derive(t, &rows, n);
-  gfs_transform_forward(t, &rows, n, lost->from, lost->to);
-  for (unsigned i = 0; i < total; i++)
-    if (lost->wanted[i]) {
-      multiply(t, lost->tables + i * t->entry, &rows, point_of(wide, i), &one, 0);
-      store(t, &one, 0, shards[i] + at);
-    }
+  gfs_transform_forward(t, &rows, n, lost->from, lost->to, (gfs_row_visit){take_row, &r});
 }
 
 static gfsmith_status rebuild(const gfsmith_wide *wide, size_t len, uint8_t *const *shards,

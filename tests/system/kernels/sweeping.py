@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 
+from gfsmith.kernel.operation import BUTTERFLIES
 from tests.system.kernels.lists import Kernel
 
 SWEEPS = ("lengths", "large", "wide", "coefficients", "alignments", "in_place", "stepped")
@@ -12,6 +13,9 @@ SWEEPS = ("lengths", "large", "wide", "coefficients", "alignments", "in_place", 
 #: Irreducible polynomials other than the usual two. Kernels with run-time coefficients do not depend on the
 #: polynomial, so a sample of kernels with each is enough.
 OTHER_POLYNOMIALS = (0x11B, 0x12D, 0x165, 0x1F9)
+
+#: Operations whose destinations may be sources.
+IN_PLACE = {"mad", "mul", *(operation.value for operation in BUTTERFLIES)}
 
 PLACEMENTS = 3  # of every length of the sweep: next to both guards, and in between
 
@@ -42,7 +46,7 @@ def sweep_all(
     assert calls["lengths"] == sets * PLACEMENTS * (4 * block + 4)
     assert calls["coefficients"] == (256 if kernel.matrix is None else 0)
     assert (calls["wide"] > 0) == (kernel.inputs == 0)
-    assert (calls["in_place"] > 0) == (kernel.operation in ("mad", "mul", "fft", "ifft"))
+    assert (calls["in_place"] > 0) == (kernel.operation in IN_PLACE)
 
     if kernel.tables not in ("mulb", "none"):
         other = OTHER_POLYNOMIALS[zlib.crc32(kernel.symbol.encode()) % len(OTHER_POLYNOMIALS)]

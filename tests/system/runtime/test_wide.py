@@ -204,13 +204,16 @@ def test_arguments(api: Api) -> None:
 
 
 MUTANTS = (
-    Mutant("first + at", "at", within="interpolate"),
+    Mutant("p->first + at", "at", within="interpolate", everywhere=True),
     Mutant("point / d / 2", "point / 2"),
     Mutant("block + first", "first", within="encode_slice"),
     Mutant("first > 0", "false", within="encode_slice"),
     Mutant("clear(t, &rows, given, block);", ";"),
-    Mutant("at >= to", "at + half >= to"),
-    Mutant("at + size <= from", "at <= from", within="evaluate"),
+    Mutant("point / d / 4", "point / 4"),
+    Mutant("1 + c % 2", "1"),
+    Mutant("(size_t)i * d", "i"),
+    Mutant("at >= p->to", "at + half >= p->to", within="evaluate"),
+    Mutant("at + size <= p->from", "at <= p->from", within="evaluate"),
     Mutant("shard + 2 * at + HALF", "shard + 2 * at", within="load"),
     Mutant("point + 1", "point", within="find_loss"),
     Mutant("unknown[i] = true;", ";", within="fill_constants"),

@@ -70,6 +70,23 @@ def test_mutants_are_rejected_or_equivalent(isa: Isa) -> None:
     assert rejected > 0.7 * KERNELS * MUTANTS
 
 
+@pytest.mark.parametrize("abi", list(Abi), ids=lambda abi: abi.value)
+@pytest.mark.parametrize("operation", ["fft4", "ifft4"])
+def test_products_of_products_are_accepted_and_their_mutants_rejected(operation: str, abi: Abi) -> None:
+    target = Target(make_spec(operation, 4, 4, "gfni_avx512", unroll=1), abi)
+    good, steps = certified(target), steps_of(target)
+    assert good.judge() > 0
+    rejected = 0
+    for mutant in random.Random(operation).sample(mutants(target.code, 64), MUTANTS):
+        try:
+            good.judge(mutant.code)
+        except Rejected:
+            rejected += 1
+            continue
+        assert judge(target, mutant, steps).outcome in EQUIVALENT, f"{mutant.before} -> {mutant.after}"
+    assert rejected > 0.7 * MUTANTS
+
+
 def test_the_code_of_another_kernel_is_rejected() -> None:
     first, second = (Target(make_spec("dot", None, n, "avx2", unroll=1), Abi.SYSV) for n in (1, 2))
     with pytest.raises(Rejected):

@@ -16,6 +16,7 @@ from gfsmith.kernel.spec import (
     Baked,
     Circuit,
     KernelSpec,
+    Operation,
     Order,
     Placement,
     SpecError,
@@ -76,6 +77,8 @@ def test_symbols_of_the_default_set_are_unique_and_cover_every_operation() -> No
         ),
         ({"isa": BY_NAME["rvv"], "prefetch": 64}, "rvv has no"),
         ({"isa": BY_NAME["gfni_sse"], "technique": Technique.MULB}, "modulo 0x11b only"),
+        ({"operation": Operation.FFT4, "outputs": 4}, "multiplies products; allowed: affine"),
+        ({"operation": Operation.IFFT4, "inputs": 2}, "ifft4 is for shapes 4x4 and 8x8"),
     ],
 )
 def test_impossible_specs_are_refused(changes: dict[str, object], words: str) -> None:

@@ -40,7 +40,25 @@ SHAPES = [
     ("ifft", 2, 2),
     ("ifft", 4, 4),
 ]
-CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES]
+#: Butterflies of two layers, for sets with one instruction for a product.
+LAYERS = [("fft4", 4, 4), ("fft4", 8, 8), ("ifft4", 4, 4), ("ifft4", 8, 8)]
+CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES + LAYERS * (Op.AFFINE in isa.ops)]
+
+
+def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray) -> np.ndarray:
+    inverse = spec.operation in (Operation.IFFT, Operation.IFFT4)
+    elements = np.split(sources, spec.elements)
+    steps = [(0, 1, 0)]
+    if spec.elements == 4:
+        wide, narrow = [(0, 2, 0), (1, 3, 0)], [(0, 1, 1), (2, 3, 2)]
+        steps = narrow + wide if inverse else wide + narrow
+    for x, y, number in steps:
+        if inverse:
+            elements[y] = elements[y] + elements[x]
+        elements[x] = elements[x] + matrices[number] @ elements[y]
+        if not inverse:
+            elements[y] = elements[y] + elements[x]
+    return np.asarray(np.concatenate(elements))
 
 
 def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before: np.ndarray) -> np.ndarray:
@@ -51,10 +69,7 @@ def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before:
         powers = np.arange(len(sources))[::-1]
         matrix = np.array([field(1 << i) ** powers for i in range(spec.outputs)], np.uint8)
     if spec.butterfly:
-        x, y = np.split(sources, 2)
-        y = y ^ x if spec.operation is Operation.IFFT else y
-        x = x ^ np.asarray(field(matrix) @ field(y))
-        return np.concatenate([x, y if spec.operation is Operation.IFFT else y ^ x])
+        return _butterfly(spec, np.split(field(matrix), spec.elements - 1, axis=1), field(sources))
     total = np.asarray(field(matrix) @ field(sources))
     return total ^ before if spec.operation is Operation.MAD else total
 
@@ -73,7 +88,7 @@ def test_programs_agree_with_galois(
     for length, count in product((0, 1, vector - 1, 3 * vector + 5), counts):
         sources = rng.integers(0, 256, (count, length), dtype=np.uint8)
         before = rng.integers(0, 256, (outputs, length), dtype=np.uint8)
-        columns = count // 2 if spec.butterfly else count
+        columns = spec.table_inputs or count
         matrix = rng.integers(0, 256, (spec.table_outputs, columns), dtype=np.uint8)
         table = tables.table(spec.field, spec.tables, tuple(map(tuple, matrix.tolist())))
         out = [bytearray(row.tobytes()) for row in before]

@@ -46,6 +46,24 @@ def evaluate(runs: Runs, shards: list[bytes]) -> bytes:
     return bytes(out)
 
 
+def test_maps_of_coefficients_do_not_commute() -> None:
+    first, second = (Entry("matrix", source, 0) for source in range(2))
+    x = domain.variable("src", 0, 0)
+    both = domain.map_table(second, domain.map_table(first, x))
+    assert both != domain.map_table(first, domain.map_table(second, x))
+    assert domain.map_table(second, domain.map_table(first, x)) == both
+
+
+@pytest.mark.parametrize("part", ["low", "high", "product"])
+def test_only_a_matrix_is_applied_to_a_product(part: str) -> None:
+    once = domain.map_table(Entry("matrix", 0, 0), domain.variable("src", 0, 0))
+    with pytest.raises(Unsupported, match="applied to a product"):
+        domain.map_table(Entry(part, 1, 0), once)
+    twice = domain.map_table(Entry("matrix", 1, 0), once)
+    with pytest.raises(Unsupported, match="a product of products"):
+        domain.map_table(Entry("matrix", 2, 0), twice)
+
+
 def piece(random: Random) -> Form:
     atoms = {}
     for _ in range(random.randint(0, 2)):

@@ -29,6 +29,8 @@ SPECS = {
     "narrow": make_spec("mad", 1, 1, NARROW[0], unroll=1),
     "fft": make_spec("fft", 4, 4, "gfni_avx512", unroll=1),
     "ifft": make_spec("ifft", 2, 2, "gfni_avx512", unroll=1),
+    "fft4": make_spec("fft4", 8, 8, "gfni_avx512", unroll=1),
+    "ifft4": make_spec("ifft4", 4, 4, "gfni_avx512", unroll=1),
     "stream": make_spec("xor", 2, 1, "avx2", unroll=1, store=Store.STREAMING),
 }
 

@@ -9,6 +9,7 @@ import pytest
 
 from gfsmith.ir import CURRENT, LOADS, STORES, Instr, Loop, Op, Program, Role, Space
 from gfsmith.kernel.isa import ISAS
+from gfsmith.kernel.spec import KernelSpec
 from gfsmith.prove.program.prove import prove
 from tests.support.levels import first
 from tests.support.specs import make_program, make_spec
@@ -142,7 +143,15 @@ def _equivalent(description: str, program: Program, mutant: Program) -> bool:
 def test_every_mutant_is_refuted(
     isa: str, operation: str, inputs: int | None, outputs: int, unroll: int
 ) -> None:
-    spec = make_spec(operation, inputs, outputs, isa, unroll=unroll)
+    _check_mutants(make_spec(operation, inputs, outputs, isa, unroll=unroll))
+
+
+@pytest.mark.parametrize("operation", ["fft4", "ifft4"])
+def test_every_mutant_of_two_layers_is_refuted(operation: str) -> None:
+    _check_mutants(make_spec(operation, 4, 4, "gfni_avx512", unroll=1))
+
+
+def _check_mutants(spec: KernelSpec) -> None:
     program = make_program(spec)
     assert prove(spec, program)
     count = 0

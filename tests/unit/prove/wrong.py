@@ -179,6 +179,66 @@ BUTTERFLIES = [
         "vmovdqu8 zmm3, zmm2\nvpxord zmm2, zmm2, zmm1\nvmovdqu8 zmm2, zmm3",
         "must be",
     ),
+    Change(
+        "first matrix is the second",
+        "fft4",
+        "vpbroadcastq zmm0, [rdx]",
+        "vpbroadcastq zmm0, [rdx+32]",
+        "must be",
+    ),
+    Change(
+        "third matrix is the second",
+        "fft4",
+        "vpbroadcastq zmm18, [rdx+64]",
+        "vpbroadcastq zmm18, [rdx+32]",
+        "must be",
+    ),
+    Change(
+        "entry behind three matrices",
+        "fft4",
+        "vpbroadcastq zmm21, [rdx+88]",
+        "vpbroadcastq zmm21, [rdx+96]",
+        "beyond its end",
+    ),
+    Change("element y is z", "fft4", "mov r11, [rcx+32]", "mov r11, [rcx+48]", "must be"),
+    Change("z without x", "fft4", "vpxord zmm24, zmm24, zmm28", "", "must be"),
+    Change(
+        "second layer multiplies z before its sum",
+        "fft4",
+        "vgf2p8affineqb zmm6, zmm24, zmm18, 0",
+        "mov r11, [rcx+48]\nvmovdqu8 zmm6, [r11+rax]\nvgf2p8affineqb zmm6, zmm6, zmm18, 0",
+        "must be",
+    ),
+    Change(
+        "matrices of the layers exchanged",
+        "ifft4",
+        "vpbroadcastq zmm2, [rdx+8]",
+        "vpbroadcastq zmm2, [rdx]\nvpbroadcastq zmm0, [rdx+8]",
+        "must be",
+    ),
+    Change(
+        "constant in a product of a product",
+        "fft4",
+        "vgf2p8affineqb zmm30, zmm28, zmm4, 0",
+        "vgf2p8affineqb zmm30, zmm28, zmm4, 1",
+        "must be",
+    ),
+    Change(
+        "second layer left out in the tail",
+        "fft4",
+        "vpternlogd zmm31, zmm23, zmm6, 150",
+        "vmovdqu8 zmm31, zmm23",
+        "must be",
+    ),
+    Change(
+        "first layer with the third matrix",
+        "ifft4",
+        "vgf2p8affineqb zmm18, zmm17, zmm2, 0",
+        "vgf2p8affineqb zmm18, zmm17, zmm1, 0",
+        "must be",
+    ),
+    Change("sum of the second layer left out", "ifft4", "vpxord zmm5, zmm5, zmm17", "", "must be"),
+    Change("y and z exchanged", "ifft4", "mov r13, [rcx+16]", "mov r13, [rcx+24]", "must be"),
 ]
 
 BOUNDS = [
@@ -453,6 +513,13 @@ COVERAGE = [
 WRONG = VALUE + PAIRS + HORNER + BUTTERFLIES + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
 
 UNKNOWN = [
+    Change(
+        "product of a product of a product",
+        "fft4",
+        "vgf2p8affineqb zmm30, zmm28, zmm4, 0",
+        "vgf2p8affineqb zmm30, zmm28, zmm4, 0\nvgf2p8affineqb zmm30, zmm30, zmm0, 0",
+        "a product of products",
+    ),
     # With one source, the end is passed before it is compared, and addresses outside of the array may wrap.
     Change(
         "one source too few", "any", "add rsi, rcx", "lea rsi, [rsi+rcx-8]", "may wrap around in a comparison"

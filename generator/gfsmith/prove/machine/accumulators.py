@@ -34,7 +34,7 @@ def _recognise(contract: Contract, piece: Piece, length: int) -> Sum | None:
     atom = next(iter(piece.atoms))
     if not atom.kind.startswith("src"):
         return None
-    output: Word = 0 if atom.table is None else atom.table.output
+    output: Word = atom.maps[0].output if atom.maps else 0
     places = {subtract(other.shard, atom.shard) for other in piece.atoms}
     numbers = [place for place in places if isinstance(place, int)]
     if len(numbers) < len(places):

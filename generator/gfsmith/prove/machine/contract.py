@@ -9,6 +9,7 @@ from typing import Literal
 
 from gfsmith.field import POLYNOMIAL, Field
 from gfsmith.kernel.isa import Tail
+from gfsmith.kernel.operation import ADDITIONS
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Unsupported
@@ -123,7 +124,7 @@ class Contract:
     this value.
 
     operation: dot, mad, mul, xor; horner: P, Q and R of RAID, sums that are multiplied by 2^output before a
-    source is added; fft or ifft, a butterfly of two elements. per_shard: shard j goes to destination j alone
+    source is added; fft, ifft, fft4 or ifft4, a butterfly. per_shard: shard j goes to destination j alone
     (mul). features: of the CPU, beyond the plain architecture, that may be used. minimum: the least permitted
     len; granule: len is a multiple of it. maximum: the greatest len. block: the main loop's step; vector: the
     vector's bytes. clean_upper: vectors' upper halves are cleared on return. fence: streaming stores are
@@ -243,21 +244,23 @@ class Contract:
         if self.rows is not None:
             return self._known_product(output, source, start)
 
-        return self._mapped(output, symbol(INDEX) if self.indexed else source, source, start)
+        column = symbol(INDEX) if self.indexed else source
+        return self._mapped(output, column, domain.variable("src", source, start))
 
-    def _mapped(self, output: Word, column: Word, source: Word, start: Word) -> Form:
-        """Return c[output][column] * src[source], with the entry of the table."""
+    def _mapped(self, output: Word, column: Word, data: Form) -> Form:
+        """Return the product of a form by c[output][column], with the entry of the table."""
 
-        def atom(part: str) -> Atom:
-            return Atom(Entry(part, column, output), "src", source, start)
+        def part(name: str, nibble: int = IDENTITY) -> Form:
+            taken = data if nibble == IDENTITY else domain.map_matrix(nibble, data)
+            return domain.map_table(Entry(name, column, output), taken)
 
         match self.layout.format:
             case "nibble" | "permxor":
-                return Form(0, {atom("low"): LOW_NIBBLE, atom("high"): HIGH_NIBBLE})
+                return _add(part("low", LOW_NIBBLE), part("high", HIGH_NIBBLE))
             case "affine":
-                return Form(0, {atom("matrix"): IDENTITY})
+                return part("matrix")
             case "mulb":
-                return Form(0, {atom("product"): IDENTITY})
+                return part("product")
         raise Unsupported(f"tables of format {self.layout.format}")
 
     def _known_product(self, output: Word, source: Word, start: Word) -> Form:
@@ -267,7 +270,7 @@ class Contract:
             raise Unsupported(f"a known coefficient of source {source}")
         constant = self.rows[output][source] if self.rows else 0
         matrix = _bit_matrix(self.polynomial, constant)
-        return domain.make_form(0, {Atom(None, "src", source, start): matrix} if constant else {})
+        return domain.make_form(0, {Atom((), "src", source, start): matrix} if constant else {})
 
     def total(self, output: Word, count: Word, start: Word) -> Form:
         """Return the sum of the products of the first `count` sources.
@@ -325,7 +328,7 @@ class Contract:
         """Return the final bytes of destination `output` at [start, start + size), for `sources` sources."""
         if self.per_shard:
             return ((size, self.product(0, output, start)),)
-        if self.operation in ("fft", "ifft"):
+        if self.operation in ADDITIONS:
             return ((size, self._butterfly(output, start)),)
         form = self.total(output, sources, start)
         if self.operation == "mad":
@@ -334,21 +337,22 @@ class Contract:
         return domain.merge([(size, form)])
 
     def _butterfly(self, output: Word, start: Word) -> Form:
-        """Return a destination of a butterfly of x and y, of as many planes as half of the sources. fft: x
-        gains the products of y, then y gains x. ifft: y gains x, then x the products of y."""
-        if not isinstance(output, int) or self.inputs is None:
+        """Return a destination of a butterfly, of which all sources are planes of the elements."""
+        planes = self.layout.outputs
+        elements = 1 + max(element for _, element, _ in ADDITIONS[self.operation])
+        if not isinstance(output, int) or not self.inputs == self.outputs == elements * planes:
             raise Unsupported("a butterfly of an unknown number of planes")
-        planes = self.inputs // 2
-        plane = output % planes
-        x, y = (domain.variable("src", plane + first, start) for first in (0, planes))
-        if self.operation == "ifft" and output >= planes:
-            return _add(x, y)
-        total = x
-        for column in range(planes):
-            total = _add(total, self._mapped(plane, column, planes + column, start))
-            if self.operation == "ifft":
-                total = _add(total, self._mapped(plane, column, column, start))
-        return _add(total, y) if output >= planes else total
+        found = [domain.variable("src", source, start) for source in range(self.outputs)]
+        for to, element, matrix in ADDITIONS[self.operation]:
+            terms = found[element * planes : (element + 1) * planes]
+            for plane in range(planes):
+                place = to * planes + plane
+                if matrix is None:
+                    found[place] = _add(found[place], terms[plane])
+                    continue
+                for column, term in enumerate(terms, matrix * planes):
+                    found[place] = _add(found[place], self._mapped(plane, column, term))
+        return found[output]
 
 
 def _add(left: Form, right: Form) -> Form:

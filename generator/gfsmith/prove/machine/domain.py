@@ -4,10 +4,11 @@ A *form* describes a run of consecutive bytes: byte l of the run is
 
     constant  ^  sum over atoms of  T( M * x[start + l] )
 
-where x is a shard (or something unknown), M an 8 x 8 bit matrix, and T either nothing or one linear
-map that a coefficient's table entry represents: the low or high nibble table, the affine matrix, the
-product. T is linear by the definition of the table formats, and the proof uses no other property of it, so
-the result holds for all coefficients at once. A Table form is a run of raw table bytes, which may be moved
+where x is a shard (or something unknown), M an 8 x 8 bit matrix, and T nothing or linear maps, one after the
+other, that coefficients' table entries represent: the low or high nibble table, the product, or up to two
+affine matrices. They are linear by the definition of the table formats, and the proof uses no other property
+of them, so the result holds for all coefficients at once. In particular they do not commute: the order of the
+maps is a part of the atom. A Table form is a run of raw table bytes, which may be moved
 but not computed with. A vector is a tuple of (length, form). All operations are exact; an operation whose
 result cannot be expressed raises Unsupported.
 """
@@ -34,6 +35,7 @@ ENTRY = "entry"  #: the kind of an atom that is a vector register at the entry; 
 JUNK = "junk"  #: the kind of an atom that may be anything, data too
 UNCLEAR = "unclear"  #: the kind of an atom that is a number or an address, of which nothing more is known
 UNKNOWN = frozenset({JUNK, UNCLEAR})
+MOST_MAPS = 2  #: of an atom: a butterfly of two layers multiplies products
 _unknowns = count()
 
 
@@ -46,9 +48,9 @@ class Entry(NamedTuple):
 
 
 class Atom(NamedTuple):
-    """One summand: the map T, the name of x, and the start of the run in x."""
+    """One summand: the maps of T, the last one first, the name of x, and the start of the run in x."""
 
-    table: Entry | None
+    maps: tuple[Entry, ...]
     kind: str
     shard: Word
     start: Word
@@ -82,9 +84,9 @@ def _name(atom: Atom, matrix: int) -> str:
     inner = f"{atom.kind}[{atom.shard}][{atom.start}]"
     if matrix not in (IDENTITY, LOW_NIBBLE):
         inner = f"({matrix:#x} * {inner})"
-    if atom.table is None:
-        return inner
-    return f"{atom.table.part}(c[{atom.table.output}][{atom.table.source}], {inner})"
+    for entry in reversed(atom.maps):
+        inner = f"{entry.part}(c[{entry.output}][{entry.source}], {inner})"
+    return inner
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def make_form(constant: int, atoms: dict[Atom, int]) -> Form:
 
 
 def variable(kind: str, index: Word, start: Word, matrix: int = IDENTITY) -> Form:
-    return Form(0, {Atom(None, kind, index, start): matrix})
+    return Form(0, {Atom((), kind, index, start): matrix})
 
 
 def new_unknown() -> int:
@@ -146,7 +148,7 @@ def number_in(runs: Runs) -> Word | None:
     if len(runs) > 1 or not isinstance(piece, Form) or len(piece.atoms) != 1:
         return None
     ((atom, matrix),) = piece.atoms.items()
-    whole = atom.kind == NUMBER and atom.table is None and atom.start == 0 and runs[0][0] == 8
+    whole = atom.kind == NUMBER and not atom.maps and atom.start == 0 and runs[0][0] == 8
     return atom.shard if whole and matrix == IDENTITY and not piece.constant else None
 
 
@@ -159,7 +161,7 @@ def shift(piece: Piece, by: int) -> Piece:
     atoms = piece.atoms.items()
     return Form(
         piece.constant,
-        {Atom(a.table, a.kind, a.shard, add(a.start, by)): m for a, m in atoms},
+        {Atom(a.maps, a.kind, a.shard, add(a.start, by)): m for a, m in atoms},
     )
 
 
@@ -170,7 +172,7 @@ def _continues(last: Piece, length: int, piece: Piece) -> bool:
         if last.constant != piece.constant or len(last.atoms) != len(piece.atoms):
             return False
         return all(
-            piece.atoms.get(Atom(a.table, a.kind, a.shard, add(a.start, length))) == matrix
+            piece.atoms.get(Atom(a.maps, a.kind, a.shard, add(a.start, length))) == matrix
             for a, matrix in last.atoms.items()
         )
     return shift(last, length) == piece
@@ -284,7 +286,7 @@ def masked(form: Form, byte: int) -> Form:
         return form
     atoms = {}
     for atom, matrix in form.atoms.items():
-        if atom.table is not None and byte:
+        if atom.maps and byte:
             raise Unsupported("part of a product is masked out")
         if matrix & row_mask(byte):
             atoms[atom] = matrix & row_mask(byte)
@@ -308,7 +310,7 @@ def shift_rows(form: Form, by: int) -> Form:
     atoms = {}
     for atom, matrix in form.atoms.items():
         moved = matrix >> 8 * by if by >= 0 else matrix << -8 * by & _ALL
-        if atom.table is not None:
+        if atom.maps:
             raise Unsupported("a product is shifted")
         if moved:
             atoms[atom] = moved
@@ -317,19 +319,22 @@ def shift_rows(form: Form, by: int) -> Form:
 
 
 def map_table(entry: Entry, form: Form) -> Form:
-    """Return T of a form."""
+    """Return T of a form. Only a matrix, which takes any byte, is applied to products."""
     if form.constant:
         raise Unsupported("a table entry applied to a constant")
-    if any(atom.table is not None for atom in form.atoms):
-        raise Unsupported("a table entry applied to a product")
-    return make_form(0, {atom._replace(table=entry): matrix for atom, matrix in form.atoms.items()})
+    most = MOST_MAPS - 1 if entry.part == "matrix" else 0
+    if any(len(atom.maps) > most for atom in form.atoms):
+        raise Unsupported("a table entry applied to a product" + " of products" * (most > 0))
+    return make_form(
+        0, {atom._replace(maps=(entry, *atom.maps)): matrix for atom, matrix in form.atoms.items()}
+    )
 
 
 def map_matrix(matrix: int, form: Form) -> Form:
     """Return a known matrix times a form."""
     atoms = {}
     for atom, inner in form.atoms.items():
-        if atom.table is not None:
+        if atom.maps:
             raise Unsupported("a matrix applied to a product")
         product = compose(matrix, inner)
         if product:
@@ -376,9 +381,10 @@ def _substitute(piece: Piece, name: Symbol, by: Word) -> Piece:
         return piece
     atoms: dict[Atom, int] = {}
     for atom, matrix in piece.atoms.items():
-        table = atom.table
-        if table is not None:
-            table = Entry(table.part, substitute(table.source, name, by), substitute(table.output, name, by))
-        moved = Atom(table, atom.kind, substitute(atom.shard, name, by), substitute(atom.start, name, by))
+        maps = tuple(
+            Entry(each.part, substitute(each.source, name, by), substitute(each.output, name, by))
+            for each in atom.maps
+        )
+        moved = Atom(maps, atom.kind, substitute(atom.shard, name, by), substitute(atom.start, name, by))
         atoms[moved] = atoms.get(moved, 0) ^ matrix
     return make_form(piece.constant, {a: m for a, m in atoms.items() if m})

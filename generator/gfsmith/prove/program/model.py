@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gfsmith.field import Field
+from gfsmith.kernel.operation import ADDITIONS
 from gfsmith.kernel.spec import KernelSpec, Operation, TableFormat
 from gfsmith.prove.polynomial import ZERO, Polynomial, constant_byte, variable_byte
 
@@ -144,26 +145,27 @@ def initial(spec: KernelSpec, output: int, offset: int) -> Byte:
     return constant_byte(0)
 
 
-def _butterfly(spec: KernelSpec, output: int, offset: int) -> Byte:
-    """Return dst[output] of a butterfly of two elements with `planes` bytes each."""
-    planes = spec.outputs // 2
-    before = [data_byte(Data("src", source, offset)) for source in range(spec.outputs)]
-    x, y = before[:planes], before[planes:]
-    summed = [add(one, other) for one, other in zip(x, y, strict=True)]
-    factors = y if spec.operation is Operation.FFT else summed
-    plane = output % planes
-    total = x[plane]
-    for source, factor in enumerate(factors):
-        total = add(total, apply(linear_map(source, plane), factor))
-    if output < planes:
-        return total
-    return add(y[plane], total) if spec.operation is Operation.FFT else summed[plane]
+@lru_cache(maxsize=64)
+def _butterfly(operation: str, planes: int, outputs: int, offset: int) -> tuple[Byte, ...]:
+    """Return all destinations of a butterfly of elements with `planes` bytes each."""
+    found = [data_byte(Data("src", source, offset)) for source in range(outputs)]
+    for to, element, matrix in ADDITIONS[operation]:
+        terms = found[element * planes : (element + 1) * planes]
+        for plane in range(planes):
+            total = found[to * planes + plane]
+            if matrix is None:
+                total = add(total, terms[plane])
+            else:
+                for column, term in enumerate(terms, matrix * planes):
+                    total = add(total, apply(linear_map(column, plane), term))
+            found[to * planes + plane] = total
+    return tuple(found)
 
 
 def expected(spec: KernelSpec, sources: range, output: int, offset: int) -> Byte:
     """Return dst[output] at `offset` after the kernel has run over the given sources."""
-    if spec.operation in (Operation.FFT, Operation.IFFT):
-        return _butterfly(spec, output, offset)
+    if spec.butterfly:
+        return _butterfly(spec.operation.value, spec.table_outputs, spec.outputs, offset)[output]
     total = initial(spec, output, offset)
     for source in sources:
         total = advance(spec, total, source, output, offset)

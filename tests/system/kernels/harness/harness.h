@@ -32,11 +32,11 @@ enum operation {
   OPERATION_xor,
   OPERATION_horner,
   OPERATION_fft,
-  OPERATION_ifft
+  OPERATION_ifft,
+  OPERATION_fft4,
+  OPERATION_ifft4
 };
-static inline bool is_butterfly(enum operation operation) {
-  return operation == OPERATION_fft || operation == OPERATION_ifft;
-}
+static inline bool is_butterfly(enum operation operation) { return operation >= OPERATION_fft; }
 
 enum tables {
   TABLES_nibble,

@@ -191,30 +191,57 @@ static void prepare_sums(struct job *job, uint64_t *state) {
   }
 }
 
-/* fft: x += C y, then y += x. ifft: y += x, then x += C y. Products are linear: C (x + y) is the
- * sum of both. */
-static void prepare_butterfly(struct job *job, uint64_t *state) {
-  size_t planes = job->outputs / 2, len = job->recipe.len;
-  bool inverse = job->kernel->operation == OPERATION_ifft;
-  job->table_bytes = 0;
-  for (size_t i = 0; i < job->outputs; i++) {
-    uint8_t *sum = job->product + i * MAX_LEN;
-    memset(sum, 0, len);
-    add_product(sum, job->multiply, 1, job_source(job, i % planes), len);
-    if (i >= planes) {
-      add_product(sum, job->multiply, 1, job_source(job, i), len);
-    }
-  }
-  for (size_t j = 0; j < planes; j++) {
+/* The butterfly of the elements x and y. fft: x += C y, then y += x. ifft: y += x, then x += C y.
+ */
+static void add_pair(struct job *job, size_t x, size_t y, const uint8_t *matrix, size_t planes) {
+  bool inverse =
+      job->kernel->operation == OPERATION_ifft || job->kernel->operation == OPERATION_ifft4;
+  for (int step = 0; step < 2; step++) {
+    bool multiplies = (step == 0) != inverse;
     for (size_t i = 0; i < planes; i++) {
-      uint8_t c = choose_coefficient(job, j * planes + i, state);
-      place_entry(job, j, i, c);
-      for (size_t half = 0; half < 2; half++) {
-        uint8_t *sum = job->product + (inverse ? i : half * planes + i) * MAX_LEN;
-        size_t source = inverse ? half * planes + j : planes + j;
-        add_product(sum, job->multiply, c, job_source(job, source), len);
+      uint8_t *to = job->product + ((multiplies ? x : y) * planes + i) * MAX_LEN;
+      if (!multiplies) {
+        add_product(to, job->multiply, 1, job->product + (x * planes + i) * MAX_LEN,
+                    job->recipe.len);
+        continue;
+      }
+      for (size_t j = 0; j < planes; j++) {
+        const uint8_t *from = job->product + (y * planes + j) * MAX_LEN;
+        add_product(to, job->multiply, matrix[j * planes + i], from, job->recipe.len);
       }
     }
+  }
+}
+
+/* Of four elements fft4 computes two layers: the elements at a distance of two with the first
+ * matrix, then neighbours with the second and the third one; ifft4 in the other order. */
+static void prepare_butterfly(struct job *job, uint64_t *state) {
+  bool four = job->kernel->operation == OPERATION_fft4 || job->kernel->operation == OPERATION_ifft4;
+  size_t planes = job->outputs / (four ? 4 : 2), columns = (four ? 3 : 1) * planes;
+  uint8_t chosen[12] = {0}; /* at most three matrices of two by two */
+  job->table_bytes = 0;
+  for (size_t i = 0; i < job->outputs; i++) {
+    memset(job->product + i * MAX_LEN, 0, job->recipe.len);
+    add_product(job->product + i * MAX_LEN, job->multiply, 1, job_source(job, i), job->recipe.len);
+  }
+  for (size_t j = 0; j < columns; j++) {
+    for (size_t i = 0; i < planes; i++) {
+      chosen[j * planes + i] = choose_coefficient(job, j * planes + i, state);
+      place_entry(job, j, i, chosen[j * planes + i]);
+    }
+  }
+  const uint8_t *second = chosen + planes * planes, *third = second + planes * planes;
+  if (job->kernel->operation == OPERATION_ifft4) {
+    add_pair(job, 0, 1, second, planes);
+    add_pair(job, 2, 3, third, planes);
+  }
+  add_pair(job, 0, four ? 2 : 1, chosen, planes);
+  if (four) {
+    add_pair(job, 1, 3, chosen, planes);
+  }
+  if (job->kernel->operation == OPERATION_fft4) {
+    add_pair(job, 0, 1, second, planes);
+    add_pair(job, 2, 3, third, planes);
   }
 }
 
