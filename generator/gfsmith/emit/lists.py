@@ -21,8 +21,8 @@ class _IsaKernels:
 
     guard, condition: a build contains the set if the compiler's target is `arch` (guard) and
     GFSMITH_SINGLE_ISA is undefined or equal to `name` (condition). specs: kernels with run-time coefficients.
-    pipelined: those whose src array is different; no other list contains them. kernels: paths of all of them.
-    sources: what build systems compile.
+    pipelined: those whose src array is different; no other list contains them. kernels: paths of
+    all kernels. sources: paths of the files that build systems compile.
     """
 
     name: str
