@@ -22,11 +22,19 @@ if TYPE_CHECKING:
 
 FORMS = ("tree", "amalgamation", "go", "rust")
 ARCHIVE = ".tar.xz"
-#: Ends of names that promise an archive of another kind; a folder of such a name would surprise.
+#: Ends of names of other archives: not those of folders.
 _OTHER_ARCHIVES = (".tar", ".tar.gz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".xz", ".zip", ".7z")
 _ALLOWED = f"allowed: a folder, or a file that ends in {ARCHIVE}"
 _READABLE = 0o644
 _OF_GEN = "kernels.inc"  #: `gen` always writes this file; an export never has it in its top folder
+
+
+def _check_name(folder: str | None) -> None:
+    if folder is None:
+        fail(f"-o is missing; {_ALLOWED}")
+    name = folder.rstrip("/")
+    if name.endswith(_OTHER_ARCHIVES) and not name.endswith(ARCHIVE):
+        fail(f"-o {name}: is no archive that gfsmith writes; {_ALLOWED}")
 
 
 @click.command("export")
@@ -63,11 +71,7 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     from gfsmith.export.depfile import depfile
     from gfsmith.export.documents import documents
 
-    if options["folder"] is None:
-        fail(f"-o is missing; {_ALLOWED}")
-    name = options["folder"].rstrip("/")
-    if name.endswith(_OTHER_ARCHIVES) and not name.endswith(ARCHIVE):
-        fail(f"-o {name}: is no archive that gfsmith writes; {_ALLOWED}")
+    _check_name(options["folder"])
     asked, target = request.load(**options)
     packed = target.name.endswith(ARCHIVE)
     names = _names(asked.specs[0].prefix)
