@@ -55,6 +55,7 @@ class _Lowering:
         self.spec = spec
         self._passes = _parts(spec.outputs, passes)
         self._visits = spec.visits(abreast)
+        self._pair_loop = spec.pair_loop and abreast > 1
         self.numbers = Numbers()
         preload = Builder(self.numbers)
         self.horner = Horner(spec, preload) if spec.operation is Operation.HORNER else None
@@ -70,7 +71,7 @@ class _Lowering:
         many = any_number or ((spec.inputs or 1) > 1 and not spec.butterfly)
         rolled = any_number or (many and _keeps_rolled(spec))
         loops = self._iteration(Role.BLOCK, spec.block, self._visits, rolled, spec.group)
-        if spec.pair_loop:
+        if self._pair_loop:
             loops += self._iteration(Role.BLOCK, 2 * lanes, ((0, 1),), rolled, spec.group)
         if spec.unroll > 1:
             loops += self._iteration(Role.BLOCK, lanes, ((0,),), rolled, spec.group)
