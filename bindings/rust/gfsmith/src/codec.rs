@@ -266,7 +266,11 @@ impl Codec {
         self.unit
     }
 
-    fn parities<'a>(&self, parity: &'a mut [impl AsMut<[u8]>], length: usize) -> Result<Shards<'a>> {
+    pub(crate) fn parities<'a>(
+        &self,
+        parity: &'a mut [impl AsMut<[u8]>],
+        length: usize,
+    ) -> Result<Shards<'a>> {
         Shards::writing(parity, self.parity, self.data, Some(length))
     }
 

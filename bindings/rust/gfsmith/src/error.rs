@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::checksum::Checksum;
 use crate::code::Code;
 use crate::sys;
 
@@ -10,8 +11,8 @@ use crate::sys;
 #[non_exhaustive]
 #[allow(missing_docs)] // the fields are described with their variants
 pub enum Error {
-    /// `found` of `what` ("shards", "flags", "changes", "elements of the matrix") were given instead of
-    /// `expected`.
+    /// `found` of `what` ("shards", "flags", "changes", "elements of the matrix", "checksums") were given
+    /// instead of `expected`.
     Count { what: &'static str, expected: usize, found: usize },
     /// Shard `shard` (data first) has `found` bytes, the previous ones `expected`.
     Length { shard: usize, expected: usize, found: usize },
@@ -29,6 +30,14 @@ pub enum Error {
     Polynomial(u32),
     /// Shards of `length` bytes are not multiples of `unit` bytes, which are 8 packets.
     Packets { length: usize, unit: usize },
+    /// The text is not the name of a checksum: `Display` lists the names.
+    UnknownChecksum,
+    /// The number has more bits than this checksum.
+    ChecksumBits { kind: Checksum, state: u64 },
+    /// The checksum has no sectors of this size.
+    Sector { kind: Checksum, sector: usize },
+    /// `length` bytes are not a multiple of `sector` bytes.
+    Sectors { length: usize, sector: usize },
     /// This build has no instruction set of this name.
     UnknownIsa,
     /// The library refused an argument.
@@ -78,6 +87,19 @@ impl fmt::Display for Error {
             }
             Error::Packets { length, unit } => {
                 write!(out, "shards of {length} bytes; allowed: multiples of {unit}, which are 8 packets")
+            }
+            Error::UnknownChecksum => {
+                out.write_str("unknown checksum; allowed:")?;
+                Checksum::ALL.iter().try_for_each(|kind| write!(out, " {kind}"))
+            }
+            Error::ChecksumBits { kind, state } => {
+                write!(out, "{state:#x} is not a checksum of {kind}; allowed: {} bits", kind.bits())
+            }
+            Error::Sector { kind, sector } => {
+                write!(out, "{kind} has no sectors of {sector} bytes; allowed: {}", kind.sector_sizes())
+            }
+            Error::Sectors { length, sector } => {
+                write!(out, "{length} bytes; allowed: multiples of {sector}, the bytes of a sector")
             }
             Error::UnknownIsa => out.write_str(concat!(
                 "this build has no instruction set of this name; allowed: ",

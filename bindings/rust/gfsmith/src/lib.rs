@@ -15,6 +15,8 @@ extern crate alloc;
 extern crate std;
 
 mod batch;
+mod checksum;
+mod checksums;
 mod code;
 mod codec;
 mod error;
@@ -30,6 +32,7 @@ pub mod streams;
 #[allow(missing_docs)]
 pub mod sys;
 
+pub use checksum::Checksum;
 pub use code::{Code, Hint};
 pub use codec::{Codec, Located};
 pub use error::{Error, Result};

@@ -33,10 +33,7 @@ impl Codec {
         present: &[bool],
         wanted: Option<&[bool]>,
     ) -> Result<()> {
-        self.flags(present, wanted)?;
-        self.few_missing(present)?;
-        let touched = |n: usize| present[n] || wanted.map_or(true, |wanted| wanted[n]);
-        let all = Shards::some(shards, self.total_shard_count(), touched)?;
+        let all = self.touched(shards, present, wanted)?;
         // SAFETY: k + m pointers and flags; shards that C reads or writes by these flags are not NULL and
         // have the same length.
         done(all.length(), self.unit(), unsafe {
@@ -128,6 +125,19 @@ impl Codec {
             shards[n] = Some(S::from(buffer));
         }
         Ok(())
+    }
+
+    /// The shards that a repair in place may read or write, NULL for the others.
+    pub(crate) fn touched<'a>(
+        &self,
+        shards: &'a mut [impl AsMut<[u8]>],
+        present: &[bool],
+        wanted: Option<&[bool]>,
+    ) -> Result<Shards<'a>> {
+        self.flags(present, wanted)?;
+        self.few_missing(present)?;
+        let touched = |n: usize| present[n] || wanted.map_or(true, |wanted| wanted[n]);
+        Shards::some(shards, self.total_shard_count(), touched)
     }
 
     pub(crate) fn flags(&self, present: &[bool], wanted: Option<&[bool]>) -> Result<()> {

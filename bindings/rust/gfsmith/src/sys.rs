@@ -32,9 +32,10 @@ pub struct Executor {
     pub least: usize,
 }
 
-/// `gfsmith_status`; `gfsmith_hint`.
+/// `gfsmith_status`; `gfsmith_hint`; `gfsmith_checksum`.
 pub type Status = c_int;
 pub type Hint = c_uint;
+pub type Checksum = c_uint;
 
 pub const MAX_SHARDS: usize = 255;
 
@@ -51,6 +52,13 @@ pub const ESINGULAR: Status = -6;
 pub const HINT_AUTO: Hint = 0;
 pub const HINT_CACHED: Hint = 1;
 pub const HINT_STREAMING: Hint = 2;
+
+pub const CRC32C: Checksum = 0;
+pub const CRC32: Checksum = 1;
+pub const CRC64_NVME: Checksum = 2;
+pub const CRC64_ECMA: Checksum = 3;
+pub const CRC64_ISO: Checksum = 4;
+pub const CRC16_T10: Checksum = 5;
 
 pub const INTACT: u16 = 0xffff;
 pub const UNEXPLAINED: u16 = 0xfffe;
@@ -151,6 +159,24 @@ library! {
     fn plan_run(plan: *const Plan, len: usize, shards: *const *mut u8) -> Status;
     fn plan_destroy(plan: *mut Plan);
     fn determined(codec: *const Codec, present: *const bool, determined: *mut bool) -> Status;
+    fn checksum_update(kind: Checksum, state: *mut u64, len: usize, data: *const u8) -> Status;
+    fn checksum_sectors(
+        kind: Checksum, sector: usize, len: usize, data: *const u8, checksums: *mut u64
+    ) -> Status;
+    fn checksum_combine(kind: Checksum, state: *mut u64, second: u64, second_len: usize) -> Status;
+    fn encode_checksums(
+        codec: *const Codec, kind: Checksum, len: usize, data: *const *const u8,
+        parity: *const *mut u8, states: *mut u64
+    ) -> Status;
+    fn reconstruct_checksums(
+        codec: *const Codec, kind: Checksum, len: usize, shards: *const *mut u8,
+        present: *const bool, wanted: *const bool, states: *mut u64, expected: *const u64,
+        wrong: *mut bool
+    ) -> Status;
+    fn check_checksums(
+        codec: *const Codec, kind: Checksum, len: usize, shards: *const *const u8,
+        states: *mut u64, ok: *mut bool
+    ) -> Status;
     fn check_kernels(compared: *mut c_uint, compiled: *mut c_uint) -> *const c_char;
     fn isa() -> *const c_char;
     fn set_isa(name: *const c_char) -> Status;

@@ -75,6 +75,8 @@ def test_bindings_agree_with_the_header(project: Project, header: str, tmp_path:
         ("fn plan_is_least(plan: *const Plan) -> bool", "fn plan_is_least(plan: *const Plan) -> Status"),
         ("data: *const *const u8, parity: *const *mut u8)", "data: *const *const u8)"),
         ("pub const ENOTMDS: Status = -3", "pub const ENOTMDS: Status = -4"),
+        ("pub const CRC64_ISO: Checksum = 4", "pub const CRC64_ISO: Checksum = 3"),
+        ("states: *mut u64, ok: *mut bool", "states: *mut u32, ok: *mut bool"),
     ],
 )
 def test_a_wrong_binding_is_found(

@@ -46,7 +46,7 @@ def _blocks(page: str = "rust.md") -> list[str]:
 
 def _run(project: Project, program: str, code: str, *options: str) -> None:
     uses = "".join(line for line in code.splitlines(keepends=True) if line.startswith("use "))
-    body = code.replace(uses, "")
+    body = "".join(line for line in code.splitlines(keepends=True) if not line.startswith("use "))
     example: Path = project.folder / "gfsmith" / "examples" / "page.rs"
     with locked(BUILD / "lock"):
         example.write_text(program % (uses, body), encoding="utf-8")
@@ -57,19 +57,19 @@ def _run(project: Project, program: str, code: str, *options: str) -> None:
 
 
 def test_the_code_of_the_page_runs(project: Project) -> None:
-    first, _, _ = _blocks()
+    first, _, checksums, _ = _blocks()
     (stripes,) = _blocks("batches.md")
-    _run(project, PROGRAM, first + stripes)
+    _run(project, PROGRAM, first + stripes + checksums)
 
 
 def test_the_streams_of_the_page_run(project: Project) -> None:
-    _, _, streams = _blocks()
+    _, _, _, streams = _blocks()
     # The shards exist once `split` has written them.
     code = streams.replace("open()", "lose(&writers)")
     _run(project, STREAMS, code, "--features", "shards")
 
 
 def test_the_configuration_of_the_page_is_that_of_the_crate() -> None:
-    _, second, _ = _blocks()
+    _, second, _, _ = _blocks()
     script = (ROOT / EXAMPLE / "gfsmith" / "build.rs").read_text(encoding="utf-8")
     assert all(line in script for line in second.splitlines())
