@@ -19,8 +19,14 @@ static int change(const gfs_go_call *call, uint8_t *const *shards) {
   return status;
 }
 
+/* A status, or GFS_GO_DIFFERENT if the parities differ. */
+static int compared(gfsmith_status status, bool same) {
+  return status == GFSMITH_OK && !same ? GFS_GO_DIFFERENT : (int)status;
+}
+
 int gfs_go_many(gfs_go_call call, const bool *present, const bool *wanted, uint8_t *const *shards) {
   const uint8_t *const *sources = (const uint8_t *const *)shards;
+  gfs_go_sums *sums = call.sums;
   switch (call.operation) {
   case GFS_GO_ENCODE:
     return gfsmith_encode(call.codec, call.len, sources, shards + call.k);
@@ -31,12 +37,25 @@ int gfs_go_many(gfs_go_call call, const bool *present, const bool *wanted, uint8
   case GFS_GO_VERIFY: {
     bool same = false;
     gfsmith_status status = gfsmith_check(call.codec, call.len, sources, &same);
-    return status == GFSMITH_OK && !same ? GFS_GO_DIFFERENT : (int)status;
+    return compared(status, same);
   }
   case GFS_GO_REBUILD:
     return gfsmith_reconstruct(call.codec, call.len, shards, present, wanted);
   case GFS_GO_CORRECT:
     return gfsmith_correct(call.codec, call.len, shards, present, call.counts, NULL);
+  case GFS_GO_ENCODE_SUMS:
+    return gfsmith_encode_checksums(call.codec, sums->kind, call.len, sources, shards + call.k,
+                                    sums->states);
+  case GFS_GO_VERIFY_SUMS: {
+    bool same = false;
+    gfsmith_status status =
+        gfsmith_check_checksums(call.codec, sums->kind, call.len, sources, sums->states, &same);
+    return compared(status, same);
+  }
+  case GFS_GO_REBUILD_SUMS:
+    return gfsmith_reconstruct_checksums(call.codec, sums->kind, call.len, shards, present, wanted,
+                                         sums->states, sums->compared ? sums->expected : NULL,
+                                         sums->wrong);
   }
   return GFSMITH_EINVAL;
 }

@@ -9,25 +9,38 @@
 #include "gfsmith.h"
 
 typedef enum gfs_go_operation {
-  GFS_GO_ENCODE,  /* k data, m parities */
-  GFS_GO_ADD,     /* a data shard, m parities */
-  GFS_GO_CHANGE,  /* a data shard before and after, m parities */
-  GFS_GO_VERIFY,  /* k data, m parities */
-  GFS_GO_REBUILD, /* k data, m parities, NULL if missing and not wanted */
-  GFS_GO_CORRECT, /* k data, m parities, NULL if missing */
+  GFS_GO_ENCODE,       /* k data, m parities */
+  GFS_GO_ADD,          /* a data shard, m parities */
+  GFS_GO_CHANGE,       /* a data shard before and after, m parities */
+  GFS_GO_VERIFY,       /* k data, m parities */
+  GFS_GO_REBUILD,      /* k data, m parities, NULL if missing and not wanted */
+  GFS_GO_CORRECT,      /* k data, m parities, NULL if missing */
+  GFS_GO_ENCODE_SUMS,  /* as ENCODE, with checksums */
+  GFS_GO_VERIFY_SUMS,  /* as VERIFY, with checksums */
+  GFS_GO_REBUILD_SUMS, /* as REBUILD, with checksums */
 } gfs_go_operation;
 
 /* A result that is neither GFSMITH_OK nor an error: the parities differ. */
 #define GFS_GO_DIFFERENT 1
 
+/* The checksums of k + m shards. compared, expected and wrong are for REBUILD_SUMS. */
+typedef struct gfs_go_sums {
+  gfsmith_checksum kind;
+  bool compared;
+  uint64_t states[GFSMITH_MAX_SHARDS], expected[GFSMITH_MAX_SHARDS];
+  bool wrong[GFSMITH_MAX_SHARDS];
+} gfs_go_sums;
+
 /* The parameters of a call, without the shards. index: the data shard of ADD and CHANGE. counts:
- * the results of CORRECT. The flags present are for REBUILD and CORRECT, wanted for REBUILD. */
+ * the results of CORRECT. sums: the checksums of calls with checksums. The flags present are for
+ * REBUILD, REBUILD_SUMS and CORRECT, wanted for REBUILD and REBUILD_SUMS. */
 typedef struct gfs_go_call {
   gfs_go_operation operation;
   const gfsmith_codec *codec;
   size_t len;
   unsigned k, m, index;
   size_t *counts;
+  gfs_go_sums *sums;
 } gfs_go_call;
 
 /* Run a call. Both functions return a gfsmith_status or GFS_GO_DIFFERENT. */

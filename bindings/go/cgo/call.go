@@ -13,6 +13,7 @@ type job struct {
 	operation       C.gfs_go_operation
 	index, first    int
 	counts          *C.size_t
+	sums            *C.gfs_go_sums
 	present, wanted []bool
 }
 
@@ -44,6 +45,7 @@ func (e *engine) run(asked job, sources, targets [][]byte) C.int {
 		m:         C.uint(e.m),
 		index:     C.uint(asked.index),
 		counts:    asked.counts,
+		sums:      asked.sums,
 	}
 	if len(sources)+len(targets) > C.GFS_GO_FEW {
 		return many(call, asked, append(append([][]byte(nil), sources...), targets...))

@@ -23,7 +23,7 @@ func usable() []string {
 	return names
 }
 
-var this = suite.Package{New: New, NewMatrix: NewMatrix, ISAs: usable, SetISA: SetISA}
+var this = suite.Package{New: New, NewMatrix: NewMatrix, ISAs: usable, SetISA: SetISA, Checksums: true}
 
 func TestSuite(t *testing.T) { suite.Run(t, this) }
 

@@ -26,11 +26,15 @@ type shared struct {
 // up to `most` goroutines, including the calling one, and never more than GOMAXPROCS. With 0 only GOMAXPROCS limits
 // them; with 1 every call runs in the calling goroutine, as with a new codec.
 func (c *Codec) WithGoroutines(most int) *Codec {
-	engine := c.engine
-	if s, ok := engine.(*shared); ok {
-		engine = s.Engine
+	return &Codec{&shared{c.single(), most}, c.k, c.m}
+}
+
+// single returns the engine that computes in the calling goroutine.
+func (c *Codec) single() Engine {
+	if s, ok := c.engine.(*shared); ok {
+		return s.Engine
 	}
-	return &Codec{&shared{engine, most}, c.k, c.m}
+	return c.engine
 }
 
 // workers returns the number of goroutines for a call.

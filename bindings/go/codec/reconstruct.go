@@ -16,40 +16,66 @@ func (c *Codec) ReconstructData(shards [][]byte) error {
 // ReconstructSome rebuilds the required ones of the missing shards. required: k + m flags, or k for the data
 // shards only.
 func (c *Codec) ReconstructSome(shards [][]byte, required []bool) error {
-	if len(required) != c.k {
-		if err := counted("required", len(required), c.k+c.m); err != nil {
-			return err
-		}
+	if err := c.flagged(required); err != nil {
+		return err
 	}
 	return c.reconstruct(shards, func(i int) bool { return i < len(required) && required[i] })
 }
 
+// flagged returns nil if there is a flag for each shard, or for each data shard.
+func (c *Codec) flagged(required []bool) error {
+	if len(required) == c.k {
+		return nil
+	}
+	return counted("required", len(required), c.k+c.m)
+}
+
 func (c *Codec) reconstruct(shards [][]byte, required func(int) bool) error {
-	if err := counted("shards", len(shards), c.k+c.m); err != nil {
+	asked, err := c.lost(shards, required)
+	if err != nil || asked.repairs == 0 {
 		return err
 	}
-	length, err := size(shards, true)
+	var few [32][]byte // usually sufficient, and on the stack
+	old := append(few[:0], shards...)
+	c.allocate(shards, asked)
+	ReadRange(old)
+	err = c.engine.Rebuild(shards, asked.present, asked.wanted)
 	if err != nil {
-		return err
+		copy(shards, old)
+	}
+	return err
+}
+
+// loss is a repair: the length of the shards, which are present and which are to be rebuilt, and the number of these.
+type loss struct {
+	length          int
+	present, wanted []bool
+	repairs         int
+}
+
+// lost returns the repair of the required ones of the missing shards.
+func (c *Codec) lost(shards [][]byte, required func(int) bool) (asked loss, err error) {
+	if err := counted("shards", len(shards), c.k+c.m); err != nil {
+		return asked, err
+	}
+	if asked.length, err = size(shards, true); err != nil {
+		return asked, err
 	}
 	flags := make([]bool, 2*len(shards))
-	present, wanted := flags[:len(shards)], flags[len(shards):]
-	missing, repairs := 0, 0
+	asked.present, asked.wanted = flags[:len(shards)], flags[len(shards):]
+	missing := 0
 	for i, shard := range shards {
-		if present[i] = len(shard) != 0; !present[i] {
+		if asked.present[i] = len(shard) != 0; !asked.present[i] {
 			missing++
-			if wanted[i] = required(i); wanted[i] {
-				repairs++
+			if asked.wanted[i] = required(i); asked.wanted[i] {
+				asked.repairs++
 			}
 		}
 	}
-	if repairs == 0 {
-		return nil
+	if asked.repairs == 0 {
+		return asked, nil
 	}
-	if err := c.repairable(missing); err != nil {
-		return err
-	}
-	return c.rebuild(shards, length, present, wanted)
+	return asked, c.repairable(missing)
 }
 
 // repairable returns nil if there are as many parities as missing shards.
@@ -68,20 +94,12 @@ func room(shard []byte, length int) []byte {
 	return make([]byte, length)
 }
 
-func (c *Codec) rebuild(shards [][]byte, length int, present, wanted []bool) error {
-	var few [32][]byte // usually sufficient, and on the stack
-	old := append(few[:0], shards...)
-	for i, want := range wanted {
-		if !want {
-			continue
+// allocate gives memory to the shards that are to be rebuilt.
+func (c *Codec) allocate(shards [][]byte, asked loss) {
+	for i, want := range asked.wanted {
+		if want {
+			shards[i] = room(shards[i], asked.length)
+			WriteRange(shards[i : i+1])
 		}
-		shards[i] = room(shards[i], length)
-		WriteRange(shards[i : i+1])
 	}
-	ReadRange(old)
-	err := c.engine.Rebuild(shards, present, wanted)
-	if err != nil {
-		copy(shards, old)
-	}
-	return err
 }

@@ -29,14 +29,10 @@ type Batch interface {
 
 // batch returns the engine's calls on many stripes, unless goroutines share a call on one stripe.
 func (c *Codec) batch(length int) (Batch, bool) {
-	engine := c.engine
-	if s, ok := engine.(*shared); ok {
-		if s.workers(c.k+c.m, length) > 1 {
-			return nil, false
-		}
-		engine = s.Engine
+	if s, ok := c.engine.(*shared); ok && s.workers(c.k+c.m, length) > 1 {
+		return nil, false
 	}
-	b, ok := engine.(Batch)
+	b, ok := c.single().(Batch)
 	return b, ok
 }
 

@@ -16,6 +16,7 @@ type Package struct {
 	NewMatrix func(parity [][]byte) (*codec.Codec, error)
 	ISAs      func() []string
 	SetISA    func(name string) error
+	Checksums bool // the package has checksums
 }
 
 // Run runs all tests, those of results with every instruction set.
@@ -32,6 +33,7 @@ func Run(t *testing.T, p Package) {
 			t.Run("Local", p.local)
 			t.Run("Stripes", p.stripes)
 			t.Run("Correct", p.correct)
+			t.Run("Checksums", p.checksums)
 		})
 	}
 	if err := p.SetISA(best); err != nil {
@@ -45,6 +47,7 @@ func Run(t *testing.T, p Package) {
 	t.Run("Together", p.together)
 	t.Run("RefusedStripes", p.refusedStripes)
 	t.Run("OneCall", p.oneCall)
+	t.Run("RefusedChecksums", p.refusedChecksums)
 }
 
 // Slow returns a * b modulo 0x11d, by the definition.

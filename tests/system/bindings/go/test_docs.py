@@ -55,6 +55,35 @@ func main() {
 }
 """
 
+CHECKSUMS = """\
+package main
+
+import (
+\t"bytes"
+\tgfsmith "gfsmith.dev/cgo"
+)
+
+func example(codec *gfsmith.Codec, shards [][]byte) error {
+%s\tif sum != 0xe3069283 || !same || scrubbed[3] != stored[3] || !bytes.Equal(shards[3], kept) {
+\t\tpanic("another sum or shard")
+\t}
+\tfor i, flag := range wrong {
+\t\tif flag || stored[i] == 0 {
+\t\t\tpanic("a wrong shard")
+\t\t}
+\t}
+\treturn err
+}
+
+func main() {
+\tcodec, _ := gfsmith.New(gfsmith.Cauchy, 10, 4)
+\tshards, _ := codec.Split(bytes.Repeat([]byte("page"), 999))
+\tif err := example(codec, shards); err != nil {
+\t\tpanic(err)
+\t}
+}
+"""
+
 STREAMS = """\
 package main
 
@@ -92,14 +121,14 @@ func main() {
 """
 
 
-def _run(project: Project, folder: Path, source: str) -> None:
-    """Run a program in the module of a copy of the project."""
+def _run(project: Project, folder: Path, source: str, cgo: bool = False) -> None:
+    """Run a program in the module of a copy of the project, with or without cgo."""
     module = project.go("list", "-m").strip()
     copy = project.copy(folder)
     (copy.folder / "page").mkdir()
     text = source.replace("gfsmith.dev", module)
     (copy.folder / "page" / "main.go").write_text(text, encoding="utf-8")
-    copy.go("run", "./page", CGO_ENABLED="0")
+    copy.go("run", "./page", CGO_ENABLED=str(int(cgo)))
 
 
 def _fragments(name: str = "go.md") -> list[str]:
@@ -107,23 +136,32 @@ def _fragments(name: str = "go.md") -> list[str]:
     return [fence.text for fence in fences(page) if fence.language == "go"]
 
 
-def test_the_code_of_the_page_repairs_a_shard(project: Project, tmp_path: Path) -> None:
-    shards, _, _ = _fragments()
+def _kept(body: str) -> str:
+    """Return code that keeps a copy of the shard that it loses."""
     lost = "shards[3] = nil"
-    assert shards.count(lost) == 1
-    body = shards.replace(lost, f"kept := bytes.Clone(shards[3]); {lost}")
-    _run(project, tmp_path / "page", PROGRAM % body)
+    assert body.count(lost) == 1
+    return body.replace(lost, f"kept := bytes.Clone(shards[3]); {lost}")
+
+
+def test_the_code_of_the_page_repairs_a_shard(project: Project, tmp_path: Path) -> None:
+    shards, _, _, _ = _fragments()
+    _run(project, tmp_path / "page", PROGRAM % _kept(shards))
 
 
 def test_the_code_of_the_page_encodes_stripes(project: Project, tmp_path: Path) -> None:
-    _, body, _ = _fragments()
+    _, body, _, _ = _fragments()
     (again,) = _fragments("batches.md")
     assert body.endswith(again.replace("err :=", "err =", 1))
     _run(project, tmp_path / "page", STRIPES % body)
 
 
+def test_the_code_of_the_page_computes_checksums(project: Project, tmp_path: Path) -> None:
+    _, _, body, _ = _fragments()
+    _run(project, tmp_path / "page", CHECKSUMS % _kept(body), cgo=True)
+
+
 def test_the_code_of_the_page_repairs_a_stream(project: Project, tmp_path: Path) -> None:
-    _, _, body = _fragments()
+    _, _, _, body = _fragments()
     _run(project, tmp_path / "page", STREAMS % body)
 
 

@@ -115,7 +115,7 @@ def test_race_detector(project: Project, tmp_path: Path) -> None:
 
 
 #: Calls of the C library in all layouts, by goroutines too. The other tests of the suite take longer.
-CALLS = "TestSuite/(scalar|Refusals|Capacity|Goroutines|Together|RefusedStripes|OneCall)"
+CALLS = "TestSuite/(scalar|Refusals|Capacity|Goroutines|Together|RefusedStripes|OneCall|RefusedChecksums)"
 
 _BEYOND = """
 package gfsmith
