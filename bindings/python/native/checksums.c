@@ -20,9 +20,9 @@ static bool kind_of(PyObject *object, gfsmith_checksum *kind) {
                       object);
 }
 
-/* Get a state. The library refuses one with too many bits, so that a call without bytes is tried.
- */
-static bool state_of(PyObject *object, gfsmith_checksum kind, uint64_t *state) {
+/* Get a state, the argument `name`. The library refuses one with too many bits, so that a call
+ * without bytes is tried. */
+static bool state_of(PyObject *object, const char *name, gfsmith_checksum kind, uint64_t *state) {
   *state = PyLong_AsUnsignedLongLong(object);
   if (*state == (uint64_t)-1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_OverflowError))
@@ -30,7 +30,7 @@ static bool state_of(PyObject *object, gfsmith_checksum kind, uint64_t *state) {
     PyErr_Clear();
   } else if (gfsmith_checksum_update(kind, state, 0, NULL) == GFSMITH_OK)
     return true;
-  return raise_status(GFSMITH_EINVAL, "state: %R, must be a checksum of this kind", object);
+  return raise_status(GFSMITH_EINVAL, "%s: %R, must be a checksum of this kind", name, object);
 }
 
 /* Get a state for each of n shards from a tuple, the argument `name`. */
@@ -42,7 +42,7 @@ static bool states_of(PyObject *object, const char *name, gfsmith_checksum kind,
   if (size != (Py_ssize_t)n)
     return raise_status(GFSMITH_EINVAL, "%s: %zd, must be %u", name, size, n);
   for (unsigned i = 0; i < n; i++)
-    if (!state_of(PyTuple_GetItem(object, (Py_ssize_t)i), kind, &states[i]))
+    if (!state_of(PyTuple_GetItem(object, (Py_ssize_t)i), name, kind, &states[i]))
       return false;
   return true;
 }
@@ -69,7 +69,8 @@ static PyObject *checksum(PyObject *module, PyObject *const *given, Py_ssize_t c
   (void)module;
   gfsmith_checksum kind;
   uint64_t state;
-  if (!arguments(count, 3) || !kind_of(given[0], &kind) || !state_of(given[2], kind, &state))
+  if (!arguments(count, 3) || !kind_of(given[0], &kind) ||
+      !state_of(given[2], "state", kind, &state))
     return NULL;
   shards s;
   PyObject *result = NULL;
@@ -80,6 +81,27 @@ static PyObject *checksum(PyObject *module, PyObject *const *given, Py_ssize_t c
   }
   shards_end(&s);
   return result;
+}
+
+/* checksum_combine(kind, first, second, second_length) -> int */
+static PyObject *checksum_combine(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  gfsmith_checksum kind;
+  uint64_t state, second;
+  if (!arguments(count, 4) || !kind_of(given[0], &kind) ||
+      !state_of(given[1], "first", kind, &state) || !state_of(given[2], "second", kind, &second))
+    return NULL;
+  Py_ssize_t length = PyLong_AsSsize_t(given[3]);
+  if (length == -1 && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_OverflowError))
+    return NULL;
+  PyErr_Clear();
+  if (length < 0) {
+    (void)raise_status(GFSMITH_EINVAL, "second_length: %R, must be a number of bytes", given[3]);
+    return NULL;
+  }
+  gfsmith_status status = gfsmith_checksum_combine(kind, &state, second, (size_t)length);
+  return status == GFSMITH_OK ? PyLong_FromUnsignedLongLong(state)
+                              : done(status, "checksum_combine");
 }
 
 /* encode_checksums(codec, kind, data, parity, states: tuple) -> list */
@@ -186,6 +208,7 @@ static PyObject *check_checksums(PyObject *module, PyObject *const *given, Py_ss
 }
 
 PyMethodDef checksum_methods[] = {
-    FAST(checksum),        FAST(encode_checksums), FAST(reconstruct_checksums),
-    FAST(check_checksums), {NULL, NULL, 0, NULL},
+    FAST(checksum),         FAST(checksum_combine),
+    FAST(encode_checksums), FAST(reconstruct_checksums),
+    FAST(check_checksums),  {NULL, NULL, 0, NULL},
 };

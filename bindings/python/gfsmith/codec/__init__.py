@@ -16,7 +16,7 @@ if find_spec("gfsmith.codec._native") is None:
     )
 
 from gfsmith.codec import raid, streams
-from gfsmith.codec.checksums import CHECKSUMS, checksum
+from gfsmith.codec.checksums import CHECKSUMS, checksum, checksum_combine
 from gfsmith.codec.codec import Codec
 from gfsmith.codec.construction import CODES
 from gfsmith.codec.dispatch import ISAS, get_isa, release_gil_from, set_isa
@@ -53,6 +53,7 @@ __all__ = [
     "TooManyLostError",
     "UnsupportedError",
     "checksum",
+    "checksum_combine",
     "get_isa",
     "raid",
     "release_gil_from",

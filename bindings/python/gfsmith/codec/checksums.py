@@ -26,3 +26,17 @@ def checksum(kind: str, data: Shard, state: int = 0) -> int:
     '0xe3069283'
     """
     return _native.checksum(kind, data, state)
+
+
+def checksum_combine(kind: str, first: int, second: int, second_length: int) -> int:
+    """Compute the checksum of two consecutive pieces from the checksum of each, without their bytes.
+
+    kind: one of CHECKSUMS. second: the checksum of a piece of second_length bytes, from state 0. Errors:
+    InvalidError (another kind, a number with more bits than the check, a length below 0).
+
+    >>> import gfsmith
+    >>> pieces = [gfsmith.checksum("crc32c", piece) for piece in (b"12345", b"6789")]
+    >>> hex(gfsmith.checksum_combine("crc32c", *pieces, 4))
+    '0xe3069283'
+    """
+    return _native.checksum_combine(kind, first, second, second_length)

@@ -27,6 +27,8 @@ def test_bytes(kind: str) -> None:
         (want,) = checksums(kind.upper(), row[None], [0])
         first = gfsmith.checksum(kind, row[: length // 3])
         assert gfsmith.checksum(kind, row[length // 3 :].tobytes(), first) == want
+        second = gfsmith.checksum(kind, row[length // 3 :])
+        assert gfsmith.checksum_combine(kind, first, second, length - length // 3) == want
 
 
 @pytest.mark.parametrize("kind", gfsmith.CHECKSUMS)
@@ -95,6 +97,36 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "bits": (lambda: gfsmith.checksum("crc32", b"", 1 << 32), InvalidError, "state: 4294967296, must be"),
     "negative": (lambda: gfsmith.checksum("crc32", b"", -1), InvalidError, "state: -1, must be"),
     "large": (lambda: gfsmith.checksum("crc64_iso", b"", 1 << 64), InvalidError, "state: 1844"),
+    "kind of a combination": (
+        lambda: gfsmith.checksum_combine("crc", 0, 0, 1),
+        InvalidError,
+        "kind: 'crc', must be crc32c",
+    ),
+    "first": (
+        lambda: gfsmith.checksum_combine("crc16_t10", 1 << 16, 0, 1),
+        InvalidError,
+        "first: 65536, must be a checksum",
+    ),
+    "second": (
+        lambda: gfsmith.checksum_combine("crc32", 0, 1 << 32, 1),
+        InvalidError,
+        "second: 4294967296, must be a checksum",
+    ),
+    "negative length": (
+        lambda: gfsmith.checksum_combine("crc32", 0, 0, -1),
+        InvalidError,
+        "second_length: -1, must be a number of bytes",
+    ),
+    "long length": (
+        lambda: gfsmith.checksum_combine("crc32", 0, 0, 1 << 64),
+        InvalidError,
+        "second_length: 18446744073709551616, must be a number",
+    ),
+    "type of a length": (
+        lambda: gfsmith.checksum_combine("crc32", 0, 0, "1"),  # type: ignore[arg-type]
+        TypeError,
+        "int",
+    ),
     "type": (lambda: gfsmith.checksum("crc32", b"", "0"), TypeError, "int"),  # type: ignore[arg-type]
     "data": (lambda: gfsmith.checksum("crc32", "text"), TypeError, "data: <class 'str'>"),  # type: ignore[arg-type]
     "states": (
@@ -110,7 +142,7 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "expected bits": (
         lambda: CODEC.reconstruct_checksums("crc32", SHARDS, MISSING, expected=[1 << 32] * 6),
         InvalidError,
-        "must be a checksum",
+        "expected: 4294967296, must be a checksum",
     ),
     "present": (lambda: CODEC.reconstruct_checksums("crc32", SHARDS), InvalidError, "present: must be given"),
     "lost": (
