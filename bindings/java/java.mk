@@ -40,7 +40,7 @@ endif
 JAVA_NATIVE := $(JAVA_BUILD)/$(ARCH)/libgfsmith-java.so
 java-native: $(JAVA_NATIVE)
 
-$(JAVA_BUILD)/$(ARCH)/gfsmith_jni.o: bindings/java/native/gfsmith_jni.c runtime/core/include/gfsmith.h
+$(JAVA_BUILD)/$(ARCH)/gfsmith_jni.o: bindings/java/native/gfsmith_jni.c runtime/core/include/gfsmith.h runtime/core/include/gfsmith_checksum.h
 	@mkdir -p $(@D)
 	@$(CC) -O2 $(REQUIRED_CFLAGS) $(HARDEN_RUNTIME) -Iruntime/core/include -I$(JAVA_HOME)/include \
 	  -I$(JAVA_HOME)/include/linux -c $< -o $@

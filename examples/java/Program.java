@@ -1,9 +1,13 @@
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;
+import org.gfsmith.Checksum;
 import org.gfsmith.Codec;
 
-/** Encodes 10 data shards into 4 parity shards, loses 4 shards, rebuilds them and compares. */
+/**
+ * Encodes 10 data shards into 4 parity shards, with a checksum of each; loses 4 shards, rebuilds them from shards whose
+ * checksums are right, and compares.
+ */
 final class Program {
   private static final int K = 10, M = 4, LENGTH = 100_000;
 
@@ -18,7 +22,9 @@ final class Program {
     }
 
     Codec codec = Codec.create("cauchy", K, M); // immutable: threads may share it
-    codec.encode(Arrays.copyOf(shards, K), Arrays.copyOfRange(shards, K, K + M));
+    long[] stored = new long[K + M]; // 0, or the checksums of the bytes before
+    ByteBuffer[] parity = Arrays.copyOfRange(shards, K, K + M);
+    codec.encodeChecksums(Checksum.CRC32C, Arrays.copyOf(shards, K), parity, stored);
 
     boolean[] present = new boolean[K + M];
     Arrays.fill(present, true);
@@ -26,9 +32,13 @@ final class Program {
       shards[lost].put(new byte[LENGTH]).clear();
       present[lost] = false;
     }
-    codec.reconstruct(shards, present);
+    long[] states = new long[K + M];
+    boolean[] wrong = codec.reconstructChecksums(Checksum.CRC32C, shards, present, null, states, stored);
 
-    boolean equal = codec.check(shards);
+    long[] scrubbed = new long[K + M];
+    boolean equal = codec.checkChecksums(Checksum.CRC32C, shards, scrubbed);
+    equal &= Arrays.equals(scrubbed, stored) && Arrays.equals(wrong, new boolean[K + M]);
+    equal &= stored[0] == Checksum.CRC32C.update(0, original[0]);
     for (int j = 0; j < K; j++) {
       equal &= shards[j].equals(ByteBuffer.wrap(original[j]));
     }

@@ -5,23 +5,36 @@
  * memory outside of the heap (a direct ByteBuffer) is DIRECT; otherwise it is the first shard in
  * the same byte[]. So each array is held once, and the call is right on virtual machines that
  * copy arrays in and out. */
-#include "gfsmith.h"
+#include "gfsmith_checksum.h"
 
 #include <jni.h>
+#include <stdlib.h>
 
 /** Bytes of a shard that one hold of the arrays covers: the garbage collector may wait meanwhile.
  */
 #define PIECE ((size_t)256 * 1024)
 
 enum { ENCODE, RECONSTRUCT, CHECK, UPDATE }; /* as in Native.java */
+enum { CHECKSUM = UPDATE + 1, SECTORS };     /* of one shard */
 enum { DIRECT = -1 };                        /* an owner */
 enum { ABSENT, READ, WRITE };                /* roles */
 enum { OFFSETS, OWNERS, ROLES, NUMBERS };    /* the kinds of numbers */
 enum { MATCHES = GFSMITH_OK, DIFFERS = 1 };  /* results of CHECK */
 enum { MOST_SHARDS = GFSMITH_MAX_SHARDS };
 
+/* Checksums of the shards, or of the sectors of one shard. */
+typedef struct checksums {
+  gfsmith_checksum kind;
+  size_t sector;
+  uint64_t *results; /* of CHECKSUM, or one for each sector of the shard */
+  bool compared;
+  uint64_t states[MOST_SHARDS], expected[MOST_SHARDS];
+  bool wrong[MOST_SHARDS];
+} checksums;
+
 typedef struct call {
   const gfsmith_codec *codec;
+  checksums *sums;       /* NULL: a call without checksums */
   jint operation, index; /* index: the changed shard of UPDATE */
   jint inputs, count;    /* inputs: the number of shards before those in the second array */
   jint numbers[NUMBERS * MOST_SHARDS];
@@ -84,12 +97,28 @@ static gfsmith_status reconstruct(const call *c, size_t len, uint8_t *const *sha
     present[i] = number(c, ROLES, i) == READ;
     wanted[i] = number(c, ROLES, i) == WRITE;
   }
-  return gfsmith_reconstruct(c->codec, len, shards, present, wanted);
+  checksums *sums = c->sums;
+  if (sums == NULL)
+    return gfsmith_reconstruct(c->codec, len, shards, present, wanted);
+  return gfsmith_reconstruct_checksums(c->codec, sums->kind, len, shards, present, wanted,
+                                       sums->states, sums->compared ? sums->expected : NULL,
+                                       sums->wrong);
+}
+
+static gfsmith_status encode(const call *c, size_t len, uint8_t *const *shards) {
+  const uint8_t *const *data = (const uint8_t *const *)shards;
+  uint8_t *const *parity = shards + c->inputs;
+  if (c->sums == NULL)
+    return gfsmith_encode(c->codec, len, data, parity);
+  return gfsmith_encode_checksums(c->codec, c->sums->kind, len, data, parity, c->sums->states);
 }
 
 static int check(const call *c, size_t len, uint8_t *const *shards) {
   bool matches = true;
-  gfsmith_status status = gfsmith_check(c->codec, len, (const uint8_t *const *)shards, &matches);
+  const uint8_t *const *all = (const uint8_t *const *)shards;
+  gfsmith_status status = c->sums == NULL ? gfsmith_check(c->codec, len, all, &matches)
+                                          : gfsmith_check_checksums(c->codec, c->sums->kind, len,
+                                                                    all, c->sums->states, &matches);
   return status != GFSMITH_OK ? (int)status : matches ? MATCHES : DIFFERS;
 }
 
@@ -104,27 +133,56 @@ static int execute(const call *c, size_t begin, size_t len) {
   }
   switch (c->operation) {
   case ENCODE:
-    return gfsmith_encode(c->codec, len, (const uint8_t *const *)shards, shards + c->inputs);
+    return encode(c, len, shards);
   case RECONSTRUCT:
     return reconstruct(c, len, shards);
   case CHECK:
     return check(c, len, shards);
+  case CHECKSUM:
+    return gfsmith_checksum_update(c->sums->kind, c->sums->results, len, shards[0]);
+  case SECTORS:
+    return gfsmith_checksum_sectors(c->sums->kind, c->sums->sector, len, shards[0],
+                                    c->sums->results + begin / c->sums->sector);
   default:
     return gfsmith_update(c->codec, len, (unsigned)c->index, shards[0], shards + c->inputs);
   }
 }
 
+/* Bytes of a piece: whole sectors. */
+static size_t piece_of(const call *c) {
+  if (c->operation != SECTORS)
+    return PIECE;
+  size_t sector = c->sums->sector;
+  return sector < PIECE ? PIECE / sector * sector : sector;
+}
+
+/* A difference ends a call, unless the rest of the shards has checksums. */
 static int execute_in_pieces(JNIEnv *env, call *c, size_t length) {
-  size_t begin = 0;
+  size_t begin = 0, piece = piece_of(c);
+  bool differs = false, ends;
   int result;
   do {
-    size_t len = length - begin < PIECE ? length - begin : PIECE;
+    size_t len = length - begin < piece ? length - begin : piece;
     if (!hold(env, c))
       return GFSMITH_ENOMEM;
     result = execute(c, begin, len);
     release(env, c, c->count);
     begin += len;
-  } while (result == GFSMITH_OK && begin < length);
+    differs |= result == DIFFERS;
+    ends = result == DIFFERS ? c->sums == NULL : result != GFSMITH_OK;
+  } while (!ends && begin < length);
+  return result == GFSMITH_OK && differs ? DIFFERS : result;
+}
+
+/* Execute a call on the shards that objects and numbers describe. */
+static int run(JNIEnv *env, call *c, jobjectArray objects, jintArray numbers, jint length) {
+  c->count = (*env)->GetArrayLength(env, objects);
+  if ((*env)->PushLocalFrame(env, c->count) != 0)
+    return GFSMITH_ENOMEM;
+  describe(env, c, objects, numbers);
+  int result =
+      c->in_arrays ? execute_in_pieces(env, c, (size_t)length) : execute(c, 0, (size_t)length);
+  (*env)->PopLocalFrame(env, NULL);
   return result;
 }
 
@@ -136,15 +194,60 @@ JNIEXPORT jint JNICALL Java_org_gfsmith_Native_run(JNIEnv *env, jclass native, j
   call c = {.codec = (const gfsmith_codec *)(intptr_t)codec,
             .operation = operation,
             .index = index,
-            .inputs = inputs,
-            .count = (*env)->GetArrayLength(env, objects)};
-  if ((*env)->PushLocalFrame(env, c.count) != 0)
-    return GFSMITH_ENOMEM;
-  describe(env, &c, objects, numbers);
-  int result =
-      c.in_arrays ? execute_in_pieces(env, &c, (size_t)length) : execute(&c, 0, (size_t)length);
-  (*env)->PopLocalFrame(env, NULL);
+            .inputs = inputs};
+  return run(env, &c, objects, numbers, length);
+}
+
+JNIEXPORT jint JNICALL Java_org_gfsmith_Native_runChecksums(JNIEnv *env, jclass native, jlong codec,
+                                                            jint operation, jint inputs,
+                                                            jobjectArray objects, jintArray numbers,
+                                                            jint length, jint kind,
+                                                            jlongArray states, jlongArray expected,
+                                                            jbooleanArray wrong) {
+  (void)native;
+  checksums sums = {.kind = (gfsmith_checksum)kind, .compared = expected != NULL};
+  jint n = (*env)->GetArrayLength(env, states);
+  (*env)->GetLongArrayRegion(env, states, 0, n, (jlong *)sums.states);
+  if (expected != NULL)
+    (*env)->GetLongArrayRegion(env, expected, 0, n, (jlong *)sums.expected);
+  call c = {.codec = (const gfsmith_codec *)(intptr_t)codec,
+            .sums = &sums,
+            .operation = operation,
+            .inputs = inputs};
+  int result = run(env, &c, objects, numbers, length);
+  if (result < 0)
+    return result;
+  (*env)->SetLongArrayRegion(env, states, 0, n, (const jlong *)sums.states);
+  if (expected != NULL)
+    (*env)->SetBooleanArrayRegion(env, wrong, 0, n, (const jboolean *)sums.wrong);
   return result;
+}
+
+JNIEXPORT jint JNICALL Java_org_gfsmith_Native_update(JNIEnv *env, jclass native, jint kind,
+                                                      jint sector, jobjectArray objects,
+                                                      jintArray numbers, jint length,
+                                                      jlongArray results) {
+  (void)native;
+  jint n = (*env)->GetArrayLength(env, results);
+  uint64_t *values = calloc((size_t)n + 1, sizeof *values); /* no memory is NULL, not 0 bytes */
+  if (values == NULL)
+    return GFSMITH_ENOMEM;
+  checksums sums = {.kind = (gfsmith_checksum)kind, .sector = (size_t)sector, .results = values};
+  call c = {.sums = &sums, .operation = sector > 0 ? SECTORS : CHECKSUM};
+  (*env)->GetLongArrayRegion(env, results, 0, n, (jlong *)values);
+  int result = run(env, &c, objects, numbers, length);
+  if (result == GFSMITH_OK)
+    (*env)->SetLongArrayRegion(env, results, 0, n, (const jlong *)values);
+  free(values);
+  return result;
+}
+
+JNIEXPORT jlong JNICALL Java_org_gfsmith_Native_combine(JNIEnv *env, jclass native, jint kind,
+                                                        jlong first, jlong second, jlong length) {
+  (void)env, (void)native;
+  uint64_t state = (uint64_t)first;
+  (void)gfsmith_checksum_combine((gfsmith_checksum)kind, &state, (uint64_t)second, (size_t)length);
+  return (jlong)state;
 }
 
 /* The address of a codec, or a status, which is negative. */

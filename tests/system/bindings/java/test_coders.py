@@ -21,6 +21,12 @@ MUTANTS = {
     "place": Mutant("$base + number(c, OFFSETS, i) + begin", "$base + number(c, OFFSETS, i)"),
     "copy": Mutant("c->written[i] ? 0 : JNI_ABORT", "JNI_ABORT"),
 }
+#: Wrong checksums: the place of a piece's sectors, the end of a check, the comparison of a repair.
+CHECKSUM_MUTANTS = {
+    "sectors": Mutant("$results + begin / c->sums->sector", "$results"),
+    "difference": Mutant("$differs ? c->sums == NULL : $fails", "$differs || $fails"),
+    "comparison": Mutant("sums->compared ? sums->expected : NULL", "NULL"),
+}
 CHECKED = "-Xcheck:jni"  #: the virtual machine copies arrays, and refuses wrong calls of JNI
 
 
@@ -44,19 +50,21 @@ def test_bytes_and_exceptions_equal_those_of_hadoop(judges: Callable[[str], Judg
     assert re.fullmatch(r"1500 rounds, \d{4} calls of gfsmith\n", said)
 
 
-@pytest.mark.parametrize("program", [("Differential", "300", "2"), ("Api",)])
+@pytest.mark.parametrize("program", [("Differential", "300", "2"), ("Api",), ("Checksums",)])
 def test_with_copied_arrays(judge: Judge, program: tuple[str, ...]) -> None:
     said = judge.run(*program, options=[CHECKED])
     assert "WARNING" not in said and "FATAL" not in said
 
 
-def test_the_interface_for_java(judge: Judge) -> None:
-    judge.run("Api")
+@pytest.mark.parametrize("program", ["Api", "Checksums"])
+def test_the_interface_for_java(judge: Judge, program: str) -> None:
+    judge.run(program)
 
 
-def test_in_portable_c(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("program", ["Api", "Checksums"])
+def test_in_portable_c(judge: Judge, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     monkeypatch.setenv("GFSMITH_ISA", "scalar")
-    assert judge.run("Api").endswith(" scalar\n")
+    assert judge.run(program).endswith("scalar\n")
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -68,3 +76,11 @@ def test_mutants_are_found(judge: Judge, tmp_path: Path, name: str) -> None:
     assert status != 0 and "differ" in said
     if name == "parity":
         assert _tests_of_hadoop(judge, *options)[0] != 0
+
+
+@pytest.mark.parametrize("name", CHECKSUM_MUTANTS)
+def test_mutants_of_checksums_are_found(judge: Judge, tmp_path: Path, name: str) -> None:
+    _, wrong = plant(CHECKSUM_MUTANTS[name], [NATIVE / "gfsmith_jni.c"], tmp_path)
+    library = compile_native(wrong, tmp_path / "wrong.so")
+    status, said = judge.call("Checksums", options=[f"-Dorg.gfsmith.library={library}"])
+    assert status != 0 and "AssertionError" in said

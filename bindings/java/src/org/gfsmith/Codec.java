@@ -266,14 +266,117 @@ public final class Codec {
     return checkAll(shards);
   }
 
+  /**
+   * Computes all parities, and the checksums of all shards in the same pass over memory.
+   *
+   * @param kind the checksum
+   * @param data k shards, read
+   * @param parity m shards, overwritten
+   * @param states k + m numbers: 0, or the checksum of the shard's bytes before; replaced by that of all of its bytes
+   * @throws IllegalArgumentException also if a state has more bits than the checksum, or CRC16_T10 does not allow
+   *     the length
+   */
+  public void encodeChecksums(Checksum kind, byte[][] data, byte[][] parity, long[] states) {
+    encodeAll(kind, data, parity, states);
+  }
+
+  /**
+   * Rebuilds the wanted shards, and computes the checksums of those that the repair reads or writes, in one pass
+   * over memory.
+   *
+   * <p>If a flag of the result is true, all rebuilt shards are wrong. Then repeat the call with that shard missing, and
+   * with the states of before.
+   *
+   * @param kind the checksum
+   * @param shards k + m shards; one that is neither present nor wanted may be null
+   * @param present k + m flags, whether a shard has its contents
+   * @param wanted k + m flags, whether to rebuild a missing shard; null: all missing ones
+   * @param states as in {@link #encodeChecksums(Checksum, byte[][], byte[][], long[])}; those of other shards do not
+   *     change
+   * @param expected k + m checksums that the shards which the repair reads must have after the call; null: nothing is
+   *     compared
+   * @return k + m flags: the repair read the shard, and its checksum is not the expected one
+   * @throws IllegalArgumentException also for the reasons of {@link #reconstruct(byte[][], boolean[], boolean[])} and
+   *     {@link #encodeChecksums(Checksum, byte[][], byte[][], long[])}
+   */
+  public boolean[] reconstructChecksums(
+      Checksum kind, byte[][] shards, boolean[] present, boolean[] wanted, long[] states, long[] expected) {
+    return reconstructAll(kind, shards, present, wanted, states, expected);
+  }
+
+  /**
+   * Returns whether the parities match the data, and computes the checksums of all shards: a scrub that reads every
+   * byte once.
+   *
+   * @param kind the checksum
+   * @param shards k + m shards, read
+   * @param states as in {@link #encodeChecksums(Checksum, byte[][], byte[][], long[])}
+   * @return true if they match
+   * @throws IllegalArgumentException also for the reasons of
+   *     {@link #encodeChecksums(Checksum, byte[][], byte[][], long[])}
+   */
+  public boolean checkChecksums(Checksum kind, byte[][] shards, long[] states) {
+    return checkAll(kind, shards, states);
+  }
+
+  /**
+   * Computes all parities and checksums, as {@link #encodeChecksums(Checksum, byte[][], byte[][], long[])}.
+   *
+   * @param kind the checksum
+   * @param data k shards, read
+   * @param parity m shards, overwritten
+   * @param states k + m numbers, replaced by the checksums
+   */
+  public void encodeChecksums(Checksum kind, ByteBuffer[] data, ByteBuffer[] parity, long[] states) {
+    encodeAll(kind, data, parity, states);
+  }
+
+  /**
+   * Rebuilds the wanted shards and computes checksums, as
+   * {@link #reconstructChecksums(Checksum, byte[][], boolean[], boolean[], long[], long[])}.
+   *
+   * @param kind the checksum
+   * @param shards k + m shards; one that is neither present nor wanted may be null
+   * @param present k + m flags, whether a shard has its contents
+   * @param wanted k + m flags, whether to rebuild a missing shard; null: all missing ones
+   * @param states k + m numbers, replaced by the checksums of the shards that the repair reads or writes
+   * @param expected k + m checksums, or null
+   * @return k + m flags: the repair read the shard, and its checksum is not the expected one
+   */
+  public boolean[] reconstructChecksums(
+      Checksum kind, ByteBuffer[] shards, boolean[] present, boolean[] wanted, long[] states, long[] expected) {
+    return reconstructAll(kind, shards, present, wanted, states, expected);
+  }
+
+  /**
+   * Returns whether the parities match the data, and computes checksums, as
+   * {@link #checkChecksums(Checksum, byte[][], long[])}.
+   *
+   * @param kind the checksum
+   * @param shards k + m shards, read
+   * @param states k + m numbers, replaced by the checksums
+   * @return true if they match
+   */
+  public boolean checkChecksums(Checksum kind, ByteBuffer[] shards, long[] states) {
+    return checkAll(kind, shards, states);
+  }
+
   // The elements are all byte[] or all ByteBuffer.
   private void encodeAll(Object[] data, Object[] parity) {
+    run(Native.ENCODE, 0, k, encoding(data, parity));
+  }
+
+  private void encodeAll(Checksum kind, Object[] data, Object[] parity, long[] states) {
+    run(Native.ENCODE, encoding(data, parity), kind, states, null, null);
+  }
+
+  private Shards encoding(Object[] data, Object[] parity) {
     requireCount(data, "data", k);
     requireCount(parity, "parity", m);
     Shards shards = new Shards(k + m);
     shards.readAll(data, "data");
     shards.writeAll(parity, "parity");
-    run(Native.ENCODE, 0, k, shards);
+    return shards;
   }
 
   private void updateAll(int index, Object delta, Object[] parity) {
@@ -288,6 +391,21 @@ public final class Codec {
   }
 
   private void reconstructAll(Object[] shards, boolean[] present, boolean[] wanted) {
+    run(Native.RECONSTRUCT, 0, k, repair(shards, present, wanted));
+  }
+
+  private boolean[] reconstructAll(
+      Checksum kind, Object[] shards, boolean[] present, boolean[] wanted, long[] states, long[] expected) {
+    Shards described = repair(shards, present, wanted);
+    if (expected != null) {
+      requireChecksums(kind, expected, "expected");
+    }
+    boolean[] wrong = new boolean[k + m];
+    run(Native.RECONSTRUCT, described, kind, states, expected, wrong);
+    return wrong;
+  }
+
+  private Shards repair(Object[] shards, boolean[] present, boolean[] wanted) {
     requireCount(shards, "shards", k + m);
     requireFlags(present, "present");
     if (wanted != null) {
@@ -304,14 +422,34 @@ public final class Codec {
         described.absent();
       }
     }
-    run(Native.RECONSTRUCT, 0, k, described);
+    return described;
   }
 
   private boolean checkAll(Object[] shards) {
+    return run(Native.CHECK, 0, k, reading(shards)) == Native.OK;
+  }
+
+  private boolean checkAll(Checksum kind, Object[] shards, long[] states) {
+    return run(Native.CHECK, reading(shards), kind, states, null, null) == Native.OK;
+  }
+
+  private Shards reading(Object[] shards) {
     requireCount(shards, "shards", k + m);
     Shards described = new Shards(k + m);
     described.readAll(shards, "shards");
-    return run(Native.CHECK, 0, k, described) == Native.OK;
+    return described;
+  }
+
+  private void requireChecksums(Checksum kind, long[] states, String name) {
+    if (kind == null) {
+      throw new IllegalArgumentException("kind is null");
+    }
+    if (states == null || states.length != k + m) {
+      throw count(name, states == null ? -1 : states.length, "checksums", k + m);
+    }
+    for (int i = 0; i < k + m; i++) {
+      kind.requireBits(states[i], name + "[" + i + "]");
+    }
   }
 
   private void requireFlags(boolean[] flags, String name) {
@@ -344,6 +482,30 @@ public final class Codec {
   private int run(int operation, int index, int inputs, Shards shards) {
     int result =
         Native.run(address, operation, index, inputs, shards.objects, shards.numbers, shards.length());
+    return done(result);
+  }
+
+  /** Executes a call with checksums. {@code expected} is valid or null. */
+  private int run(
+      int operation, Shards shards, Checksum kind, long[] states, long[] expected, boolean[] wrong) {
+    requireChecksums(kind, states, "states");
+    kind.requireLength(shards.length());
+    int result =
+        Native.runChecksums(
+            address,
+            operation,
+            k,
+            shards.objects,
+            shards.numbers,
+            shards.length(),
+            kind.ordinal(),
+            states,
+            expected,
+            wrong);
+    return done(result);
+  }
+
+  private int done(int result) {
     Reference.reachabilityFence(this);
     if (result < 0) {
       throw failure(result, k, m);

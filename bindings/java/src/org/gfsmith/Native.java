@@ -80,6 +80,33 @@ final class Native {
   static native int run(
       long codec, int operation, int index, int inputs, Object[] objects, int[] numbers, int length);
 
+  /**
+   * Executes ENCODE, RECONSTRUCT or CHECK with checksums: {@code states} of all shards continue, {@code wrong} receives
+   * the results of RECONSTRUCT if {@code expected} is not null.
+   */
+  static native int runChecksums(
+      long codec,
+      int operation,
+      int inputs,
+      Object[] objects,
+      int[] numbers,
+      int length,
+      int kind,
+      long[] states,
+      long[] expected,
+      boolean[] wrong);
+
+  /** Continues the checksum of one shard, or with a sector above 0 computes that of each sector. */
+  static int update(int kind, int sector, Shards data, long[] checksums) {
+    return update(kind, sector, data.objects, data.numbers, data.length(), checksums);
+  }
+
+  private static native int update(
+      int kind, int sector, Object[] objects, int[] numbers, int length, long[] checksums);
+
+  /** The checksum of two pieces, from valid arguments. */
+  static native long combine(int kind, long first, long second, long secondLength);
+
   static native String isa();
 
   static native String version();
