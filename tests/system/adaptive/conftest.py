@@ -9,7 +9,7 @@ import pytest
 from tests.support.folders import once
 from tests.system.adaptive.support import OPTANE, archive
 
-SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1")
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O0")
 THREADS = ("-fsanitize=thread", "-Wno-tsan", "-O1")
 
 

@@ -15,7 +15,7 @@ from tests.system.apps.shards.support import FLAGS, NATIVE, Tool, build_tool, ca
 
 #: A file system in memory, where a flush takes no time.
 MEMORY = Path("/dev/shm")
-SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZE = ("-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -225,7 +225,7 @@ def test_the_sanitized_program_repairs_too(sanitized: Tool, shards: Path) -> Non
 def test_threads_have_no_race(tool: Tool, tmp_path: Path) -> None:
     """Under ThreadSanitizer, which ends the program with status 66 after a race."""
     program = tmp_path / "gfsmith-shards"
-    build_tool(program, "-O1", "-g", "-fsanitize=thread")
+    build_tool(program, "-O0", "-g", "-fsanitize=thread")
     threaded = Tool(program, {})
     folder = make_set(threaded, tmp_path, content(300_000), 5, 3, 1024)
     before = snapshot(folder)

@@ -12,7 +12,7 @@ from tests.support.paths import ROOT
 from tests.system.apps.shards.support import FLAGS, INCLUDES, NATIVE, call
 
 SOURCES = sorted((ROOT / "runtime/shards/src").glob("*.c"))
-SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZE = ("-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 WRAP = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc"
 
 #: Errors in the library that the program must detect.

@@ -30,7 +30,7 @@ INCLUDES = (
     *("runtime/core/include", "runtime/adaptive/src", "runtime/compose/include", "runtime/compose/src"),
     *("runtime/shards/include", "runtime/shards/src"),
 )
-FLAGS = ["-std=c11", "-g", "-O1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-w"]
+FLAGS = ["-std=c11", "-g", "-O0", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-w"]
 
 CALLS = f"""
 import sys
