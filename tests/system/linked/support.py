@@ -30,12 +30,12 @@ def tamper(source: Path, symbol: str = SYMBOL, macro: str = "GFSMITH") -> None:
 
 
 def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> Done:
-    """Run a command outside of a make that may run the tests, with few optimisations."""
+    """Run a command outside of a make that may run the tests, without optimisations."""
     kept = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     return subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
-        env=kept | {"LC_ALL": "C", "CFLAGS": "-O0", **environment},
+        env=kept | {"LC_ALL": "C", "CFLAGS": "-O0", "CMAKE_BUILD_TYPE": "Debug", **environment},
         capture_output=True,
         text=True,
     )
