@@ -28,7 +28,7 @@ FAULTS = (
     ("wire", Mutant("words != bytes - FIXED", "words > bytes"), "get_reason"),
     ("tables", Mutant("entry + 16", "entry + 17"), "fill_half"),
     ("encode-scalar", Mutant("dst[i] + start", "dst[i] + start + 1", within="apply_cut"), "call_kernel"),
-    ("encode-scalar", Mutant("header + GFS_CACHE_LINE + $size", "header + $size"), "fill_bitplane"),
+    ("arguments-scalar", Mutant("header + GFS_CACHE_LINE + $size", "header + $size"), "fill_bitplane"),
     ("tables", Mutant("n < 32", "n <= 32"), "fill_permxor"),
 )
 
