@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from gfsmith import codes
 from gfsmith.build.adaptive_kernels import able, known_variants, variants
@@ -88,6 +90,20 @@ def _allowed(location: tuple[int | str, ...]) -> str:
     return ", ".join(table.model_fields)
 
 
+def _message(error: ErrorDetails) -> str:
+    """Return the reason for an error, with the allowed values."""
+    location, given = error["loc"], error["input"]
+    if error["type"] == "extra_forbidden":
+        return f"no such key; allowed: {_allowed(location)}"
+    if error["type"] == "missing":
+        return "missing" if len(location) > 1 else "missing; at least one table [[kernels]] is needed"
+    if error["type"] == "list_type" and location == ("kernels",):
+        return "not a list of tables; allowed: tables that begin with [[kernels]]"
+    if error["type"] == "list_type" and isinstance(given, (str, int)):
+        return f"not a list; allowed: a list, such as [{json.dumps(given)}]"
+    return error["msg"].removeprefix("Value error, ")
+
+
 def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Config:
     """Return the configuration in `text`, with [generator] keys replaced by `overrides`.
 
@@ -108,15 +124,10 @@ def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Conf
     try:
         return Config.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        message = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden":
-            message = f"no such key; allowed: {_allowed(first['loc'])}"
-        elif first["type"] == "missing":
-            message = (
-                "missing" if len(first["loc"]) > 1 else "missing; at least one table [[kernels]] is needed"
-            )
-        raise ConfigError(f"{_place(name, first['loc'], overrides or {})}: {message}") from None
+        # A misspelled key is often the reason for a missing one, so a missing key is reported last.
+        first = min(error.errors(), key=lambda found: found["type"] == "missing")
+        place = _place(name, first["loc"], overrides or {})
+        raise ConfigError(f"{place}: {_message(first)}") from None
 
 
 def load(path: Path, overrides: dict[str, Any] | None = None) -> Config:

@@ -47,6 +47,14 @@ def test_one_kernel_has_up_to_128_parities() -> None:
         (GOOD + "unrol = 2\n", "kernels[0].unrol: no such key; allowed: operation, "),
         ("[generator]\nisa = []\n" + GOOD, "generator.isa: no such key; allowed: polynomial, "),
         (GOOD + "[kernel]\n", "kernel: no such key; allowed: generator, kernels, adaptive"),
+        (GOOD.replace("[[kernels]]", "[[kernel]]"), "kernel: no such key; allowed: generator, kernels, "),
+        (GOOD.replace("shapes", "shape"), "kernels[0].shape: no such key; allowed: operation, shapes, "),
+        (
+            GOOD.replace("[[kernels]]", "[kernels]"),
+            "kernels: not a list of tables; allowed: tables that begin",
+        ),
+        (GOOD + 'isas = "avx2"\n', 'kernels[0].isas: not a list; allowed: a list, such as ["avx2"]'),
+        (GOOD + "[adaptive]\noutputs = 4\n", "adaptive.outputs: not a list; allowed: a list, such as [4]"),
         (GOOD + 'isas = ["avx9"]\n', "kernels[0].isas: 'avx9' is not an instruction set; allowed:"),
         (
             GOOD.replace("dot", "dott"),
