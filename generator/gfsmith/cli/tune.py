@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli.completion import listed
 from gfsmith.cli.console import OutputPath
-from gfsmith.cli.tune_options import LENGTHS, SURVEY, Options
+from gfsmith.cli.tune_options import LENGTHS, SURVEY, Options, parse_lengths
 from gfsmith.explore.tune.regime import Regime
 from gfsmith.kernel import microarch
 
@@ -124,7 +124,7 @@ def command(context: click.Context, /, specs: tuple[str, ...], every: bool, **wo
     if every:
         asked = {name for name in SURVEY if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
         words |= {name: value for name, value in SURVEY.items() if name not in asked}
-    options = Options(**words)
+    options = Options(**words | {"lengths": parse_lengths(words["lengths"])})
     recorded = tune_stages.recorded(options)
     if recorded and not specs and not every and options.models is None:
         tune_stages.combine(recorded, options)

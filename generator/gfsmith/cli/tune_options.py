@@ -21,7 +21,7 @@ class Options:
     """The options of one call of `gfsmith tune`."""
 
     path: Path
-    lengths: str
+    lengths: tuple[int, ...]
     regimes: tuple[str, ...]
     budget: int
     trials: int

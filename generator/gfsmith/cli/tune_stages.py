@@ -14,7 +14,7 @@ from gfsmith.build.target import Target, TargetError, best_isa, parse
 from gfsmith.build.target import every as every_target
 from gfsmith.build.target import reference as references_of
 from gfsmith.cli.console import fail, out, print_json, progress
-from gfsmith.cli.tune_options import Options, parse_lengths, write
+from gfsmith.cli.tune_options import Options, write
 from gfsmith.explore.cost_model import kernels, mca
 from gfsmith.explore.cost_model.target import check_cpus
 from gfsmith.explore.cost_model.tools import ModelError, available
@@ -93,7 +93,7 @@ def _measure(targets: Sequence[Target], host: Microarch, options: Options) -> tu
 
     specs, prefix = _specs(options.path)
     settings = study.Settings(
-        lengths=parse_lengths(options.lengths),
+        lengths=options.lengths,
         regimes=tuple(Regime(r) for r in options.regimes),
         budget=options.budget,
         trials=options.trials,

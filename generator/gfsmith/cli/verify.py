@@ -127,6 +127,7 @@ def command(
         described = functions.describe(symbol, isas, {**words, "abi": abi})
         _verify_function(object_file, described, exhaustive, as_json)
         return
+    objects.check(paths)
     (specs, _), target = request.load(path, isas, prefix, polynomial, folder, adaptive, **code)
     if paths:
         with progress(

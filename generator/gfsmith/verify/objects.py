@@ -67,16 +67,27 @@ def _prove(task: Task) -> Proof:
     return Proof(task.spec.symbol, task.spec.isa.name, abi, file, image.producer, report, seconds)
 
 
+def check(paths: Sequence[Path]) -> None:
+    """Raises ObjectError for a file that cannot be read."""
+    for path in paths:
+        _members(path, frozenset())
+
+
+def _members(path: Path, symbols: frozenset[str]) -> dict[str | None, set[str]]:
+    """Return the requested functions of a file, by archive member. Raises ObjectError."""
+    try:
+        return members_with(path, symbols)
+    except LoadError as error:
+        raise ObjectError(str(error)) from None
+
+
 def find(paths: Sequence[Path], specs: Sequence[KernelSpec], abi: str | None, exhaustive: bool) -> list[Task]:
     """Return the functions to prove. Raises ObjectError."""
     provable = (spec for spec in specs if is_provable(spec.isa))
     known: Mapping[str, KernelSpec] = {spec.symbol: spec for spec in provable}
     tasks = []
     for path in paths:
-        try:
-            members = members_with(path, frozenset(known))
-        except LoadError as error:
-            raise ObjectError(str(error)) from None
+        members = _members(path, frozenset(known))
         found = [(member, symbol) for member, symbols in members.items() for symbol in sorted(symbols)]
         if not found:
             raise ObjectError(f"{path}: contains none of the {len(known)} kernels of the configuration")

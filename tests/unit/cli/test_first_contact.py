@@ -59,6 +59,8 @@ def _refusal(*arguments: str) -> str:
         (["verify", "nosuch.o"], "'nosuch.o' does not exist"),
         (["verify", "nosuch.o", "--symbol", "f"], "'nosuch.o' does not exist"),
         (["verify", "--objects", "nosuch.o"], "'nosuch.o' does not exist"),
+        (["verify", "--objects", __file__], f"{__file__}: neither ELF nor Mach-O"),
+        (["tune", "dot:3x2", "--lengths", ""], "--lengths: '' is not a shard length; allowed: 64 .. 16m"),
         (["list", "--summary", "--json"], "--summary and --json exclude each other"),
         (["list", "--code", "nosuch", "--k", "4", "--m", "2"], "= zfec; or lrc\n"),
     ],
