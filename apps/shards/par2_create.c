@@ -277,8 +277,9 @@ int command_par2_create(const options *opt) {
   for (size_t n = 0; n < job->volumes.count && job->volumes.outs[n].done; n++)
     say("%s: created", job->volumes.outs[n].final_path);
   if (status == TOOL_OK)
-    say("%s: %zu files, %zu blocks of %" PRIu64 " bytes, %zu recovery blocks", opt->paths[0],
-        job->set.file_count, job->set.blocks, job->set.block, job->recovery);
+    say("%s: %zu file%s, %zu blocks of %" PRIu64 " bytes, %zu recovery blocks", opt->paths[0],
+        job->set.file_count, job->set.file_count == 1 ? "" : "s", job->set.blocks, job->set.block,
+        job->recovery);
   if (status == TOOL_OK && opt->json)
     json_par2("par2 create", "created", &job->set, NULL, job->recovery);
   free_creation(job);

@@ -38,7 +38,7 @@ void par2_say(const par2_found *found) {
   if (set->packets.damaged > 0)
     say("%s: %" PRIu64 " damaged packets", set->name, set->packets.damaged);
   if (par2_unsound(found) == 0)
-    say("%s: all %zu files are intact", set->name, set->file_count);
+    say("%s: %zu of %zu files intact", set->name, set->file_count, set->file_count);
   else
     say("%s: %zu of %zu files intact, %zu of %zu blocks lost, %zu recovery blocks: %s", set->name,
         set->file_count - par2_unsound(found), set->file_count, found->lost, set->blocks,

@@ -220,5 +220,6 @@ def test_refused_arguments(tool: Tool, tmp_path: Path) -> None:
     done = tool.run("par2", "create", index, index.parent / "empty")
     assert done.status == REFUSED and "no file has a byte to protect" in done.stderr
     assert snapshot(tmp_path) == before
-    tool.ok("par2", "create", "-q", index, one)
+    assert f"{index}: 1 file, " in tool.ok("par2", "create", "-q", index, one)
+    assert "s.par2: 1 of 1 files intact" in tool.ok("par2", "verify", index)
     assert tool.refusal("par2", "create", index, one) == f"{index} already exists"
