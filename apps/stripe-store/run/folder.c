@@ -122,6 +122,7 @@ void folder_remove(const char *folder, unsigned nodes) {
   for (unsigned rank = 1; rank <= nodes; rank++)
     remove_disk(folder, rank);
   drop(folder, "key");
+  drop(folder, "agent.lock");
   drop(folder, "store.lock");
   rmdir(folder);
 }

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_MS = 100, REST_TICKS = 10 };
+enum { TICK_MS = 100, REST_TICKS = 10, AGENT_END = 250 };
 
 static const char usage[] =
     "usage: stripe-store run [--keep MB | --disk MB] [--stripes N] [--netns] [--no-restart]\n"
@@ -183,6 +183,22 @@ static void clean(const store *s) {
       folder_clean(folder, store_nodes(s));
 }
 
+/* Does an agent run in the folder? That of a killed run gets time to end. */
+static bool agent_runs(const char *folder) {
+  const struct timespec step = {.tv_nsec = 20000000};
+  for (int i = 0; i < AGENT_END; i++) {
+    int lock = files_lock(folder, "agent.lock");
+    bool held = lock < 0 && errno == EWOULDBLOCK;
+    if (lock >= 0)
+      close(lock);
+    if (!held)
+      return false;
+    nanosleep(&step, NULL);
+  }
+  report("%s: an agent runs in it already", folder);
+  return true;
+}
+
 /* Create the folders of the stripes, without the files of the last run. */
 static bool make_folders(const store *s) {
   char folder[FILES_PATH];
@@ -194,6 +210,8 @@ static bool make_folders(const store *s) {
       report("%s has values on disk: use --disk, or remove it", folder);
       return false;
     }
+    if (agent_runs(folder))
+      return false;
     if (!durable && folder_forget(folder))
       report("%s: the last run was not stopped in order; its values are lost", folder);
   }

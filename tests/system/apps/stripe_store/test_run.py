@@ -269,6 +269,25 @@ def test_one_store_in_a_folder(programs: Path, tmp_path: Path) -> None:
     assert refusal(programs, "stripe-store", "stop", folder) == f"stripe-store: {folder}: no store runs in it"
 
 
+def test_an_agent_in_the_folder(programs: Path, tmp_path: Path) -> None:
+    """The agent of a killed run has not ended: another run does not remove its lock and its group."""
+    folder = tmp_path / "store"
+    with running(programs, folder) as (run, client):
+        client.close()
+        agent, group = children(run.pid)["agent"], (folder / "group").read_text()
+        os.kill(agent, signal.SIGSTOP)
+        run.kill()
+        run.wait(DEADLINE)
+        try:
+            line = refusal(programs, "stripe-store", "run", folder)
+            assert line == f"stripe-store: {folder}: an agent runs in it already"
+            assert (folder / "group").read_text() == group and (folder / "agent.lock").exists()
+        finally:
+            os.kill(agent, signal.SIGKILL)
+    with running(programs, folder):
+        pass
+
+
 def refusal(programs: Path, program: str, *arguments: str | Path) -> str:
     done = subprocess.run([programs / program, *arguments], capture_output=True, text=True, timeout=DEADLINE)
     assert (done.returncode, done.stdout) == (2, ""), done
