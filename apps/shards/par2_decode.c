@@ -110,8 +110,8 @@ static void load_present(void *context, unsigned task) {
   size_t block = job->present[job->first + task];
   const par2_place *place = &job->found->places[block];
   int fd = par2_open_source(job->found, place->source);
-  uint64_t length = par2_length_of(job->found->set, par2_file_of(job->found->set, block), block);
-  finish_load(job, task, fd, fd >= 0 && load_row(job, &job->in, task, fd, place->start, length));
+  bool good = fd >= 0 && load_row(job, &job->in, task, fd, place->start, place->size);
+  finish_load(job, task, fd, good);
 }
 
 static void load_right(void *context, unsigned task) {

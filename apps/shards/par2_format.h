@@ -27,6 +27,7 @@ enum {
   PAR2_ID = 16,
   PAR2_MAIN = 12,        /* bytes before the ids */
   PAR2_DESCRIPTION = 56, /* bytes before the name */
+  PAR2_MOST_NAME = 4096, /* bytes of a name, with its padding */
   PAR2_CHECKSUMS = 20,   /* bytes of a block's checksums */
   PAR2_EXPONENT = 4,
   PAR2_HEAD = 16384,       /* bytes of a file that its id depends on */

@@ -11,11 +11,7 @@
 #include "output.h"
 #include "report.h"
 
-enum {
-  WINDOW = 64 * 1024,
-  MOST_BODY = 16 * 1024 * 1024, /* of a packet that is kept in memory */
-  MAGIC = 8
-};
+enum { WINDOW = 64 * 1024, MAGIC = 8 };
 /* The bytes that may be hashed in vain, as a multiple of the file: a hostile file could otherwise
  * claim a long packet at each of its bytes. */
 enum { MOST_VAIN = 8 };
@@ -25,38 +21,43 @@ typedef struct packet_scan {
   const char *path;
   int fd;
   uint64_t size, vain;
-  uint8_t window[WINDOW];
+  uint64_t seen;  /* position of the bytes in which magics are searched */
+  size_t present; /* number of these bytes */
+  uint8_t searched[WINDOW], window[WINDOW];
 } packet_scan;
+
+/* Read the bytes in which magics are searched, so that each is read about once, however many magics
+ * there are. */
+static int read_searched(packet_scan *scan, uint64_t at) {
+  ssize_t n = read_at(scan->fd, scan->searched, WINDOW, at);
+  if (n < 0)
+    return refuse("cannot read %s: %s", scan->path, strerror(errno));
+  scan->seen = at;
+  scan->present = (size_t)n;
+  return TOOL_OK;
+}
 
 /* The position of the next magic at or behind `at`; the size of the file if there is none. */
 static int find_magic(packet_scan *scan, uint64_t *at) {
   while (*at < scan->size) {
-    ssize_t n = read_at(scan->fd, scan->window, WINDOW, *at);
-    if (n < 0)
-      return refuse("cannot read %s: %s", scan->path, strerror(errno));
-    const uint8_t *found = memmem(scan->window, (size_t)n, PAR2_MAGIC, MAGIC);
+    if (*at + MAGIC > scan->seen + scan->present && read_searched(scan, *at) != TOOL_OK)
+      return TOOL_REFUSED;
+    size_t skipped = (size_t)(*at - scan->seen);
+    const uint8_t *found =
+        memmem(scan->searched + skipped, scan->present - skipped, PAR2_MAGIC, MAGIC);
     if (found != NULL) {
-      *at += (uint64_t)(found - scan->window);
+      *at = scan->seen + (uint64_t)(found - scan->searched);
       return TOOL_OK;
     }
-    if (n < WINDOW)
+    if (scan->present < WINDOW)
       break;
-    *at += WINDOW - MAGIC + 1;
+    *at = scan->seen + WINDOW - MAGIC + 1;
   }
   *at = scan->size;
   return TOOL_OK;
 }
 
-static bool is_type(const par2_packet *packet, const char *type) {
-  return memcmp(packet->type, type, PAR2_ID) == 0;
-}
-
-static bool is_kept(const par2_packet *packet) {
-  return is_type(packet, PAR2_TYPE_MAIN) || is_type(packet, PAR2_TYPE_DESCRIPTION) ||
-         is_type(packet, PAR2_TYPE_CHECKSUMS);
-}
-
-/* Hash the body, and keep it if it has room. Returns false if it cannot be read. */
+/* Hash the body. Returns false if it cannot be read. */
 static bool read_body(packet_scan *scan, par2_packet *packet, md5 *sum) {
   for (uint64_t at = 0; at < packet->size;) {
     uint64_t left = packet->size - at;
@@ -65,9 +66,7 @@ static bool read_body(packet_scan *scan, par2_packet *packet, md5 *sum) {
       return false;
     md5_add(sum, scan->window, size);
     if (at == 0)
-      memcpy(packet->lead, scan->window, size < PAR2_EXPONENT ? size : PAR2_EXPONENT);
-    if (packet->body != NULL)
-      memcpy(packet->body + at, scan->window, size);
+      memcpy(packet->lead, scan->window, size < PAR2_ID ? size : PAR2_ID);
     at += size;
   }
   return true;
@@ -96,13 +95,10 @@ static int read_packet(packet_scan *scan, uint64_t at, uint64_t *length) {
                         .size = claimed - PAR2_HEADER};
   memcpy(packet.set, header + PAR2_AT_SET, PAR2_ID);
   memcpy(packet.type, header + PAR2_AT_TYPE, PAR2_ID);
-  if (is_kept(&packet) && packet.size <= MOST_BODY)
-    packet.body = must_alloc((size_t)packet.size, 1);
   par2_begin_packet(&sum, header);
   bool whole = read_body(scan, &packet, &sum);
   md5_end(&sum, digest);
   if (!whole || memcmp(digest, header + PAR2_AT_MD5, MD5_BYTES) != 0) {
-    free(packet.body);
     scan->vain += claimed;
     if (scan->vain / MOST_VAIN > scan->size)
       return refuse("%s: too many damaged packets overlap each other", scan->path);
@@ -121,7 +117,7 @@ static int scan_file(packet_scan *scan) {
     scan->packets->damaged += length == 0;
     at += length == 0 ? MAGIC : length;
     if (status == TOOL_OK)
-      status = find_magic(scan, &at);
+      status = report_interrupted() ? TOOL_REFUSED : find_magic(scan, &at);
   }
   return status;
 }
@@ -145,9 +141,21 @@ int par2_packets_scan(par2_packets *packets, const char *path) {
   return status;
 }
 
+int par2_packets_body(const par2_packets *packets, const par2_packet *packet, uint8_t **body) {
+  const char *path = packets->paths[packet->file];
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  *body = must_alloc((size_t)packet->size, 1);
+  ssize_t n = fd >= 0 ? read_at(fd, *body, (size_t)packet->size, packet->start) : -1;
+  int reason = errno;
+  if (fd >= 0)
+    close(fd);
+  if (n == (ssize_t)packet->size)
+    return TOOL_OK;
+  free(*body);
+  return refuse("cannot read %s: %s", path, n < 0 ? strerror(reason) : "it has become shorter");
+}
+
 void par2_packets_free(par2_packets *packets) {
-  for (size_t i = 0; i < packets->count; i++)
-    free(packets->list[i].body);
   for (size_t i = 0; i < packets->path_count; i++)
     free(packets->paths[i]);
   free(packets->list);

@@ -1,4 +1,4 @@
-/* The intact packets of files. */
+/* The intact packets of files, whose bodies stay there. */
 #ifndef TOOL_PAR2_PACKETS_H
 #define TOOL_PAR2_PACKETS_H
 
@@ -10,11 +10,10 @@
 typedef struct par2_packet {
   uint8_t set[PAR2_ID];
   uint8_t type[PAR2_ID];
-  size_t file;                 /* index of its path */
-  uint64_t start;              /* of the body in the file */
-  uint64_t size;               /* of the body */
-  uint8_t lead[PAR2_EXPONENT]; /* the first bytes of the body */
-  uint8_t *body;               /* NULL: of a recovery block, or of an unknown type */
+  size_t file;           /* index of its path */
+  uint64_t start;        /* of the body in the file */
+  uint64_t size;         /* of the body */
+  uint8_t lead[PAR2_ID]; /* the first bytes of the body, then zeros */
 } par2_packet;
 
 typedef struct par2_packets {
@@ -28,6 +27,8 @@ typedef struct par2_packets {
 /* Find the packets of a file. A file that does not exist, or is no regular file, has none.
  * TOOL_REFUSED after a message. */
 int par2_packets_scan(par2_packets *packets, const char *path);
+/* Read the body of a packet, which the caller frees. TOOL_REFUSED after a message. */
+int par2_packets_body(const par2_packets *packets, const par2_packet *packet, uint8_t **body);
 void par2_packets_free(par2_packets *packets);
 
 #endif

@@ -92,7 +92,6 @@ static int plan_output(par2_job *job, size_t f) {
   char *path = path_join(job->set.folder, job->set.files[f].name);
   bool exists = job->found.states[f] == PAR2_DAMAGED;
   int status = output_plan(&job->outs[job->count], path, exists);
-  job->kept[job->count] = exists ? free_path(&job->set, job->set.files[f].name) : NULL;
   job->files[job->count] = f;
   job->out_of[f] = job->count++;
   return status;
@@ -155,8 +154,11 @@ static bool copy_block(par2_job *job, size_t f, size_t block) {
   bool good = fd >= 0;
   for (uint64_t at = 0; at < length && good;) {
     size_t size = length - at < PAR2_PIECE ? (size_t)(length - at) : PAR2_PIECE;
+    uint64_t left = place->size > at ? place->size - at : 0;
+    size_t there = left < size ? (size_t)left : size;
     errno = 0;
-    good = read_at(fd, piece, size, place->start + at) == (ssize_t)size &&
+    memset(piece + there, 0, size - there);
+    good = read_at(fd, piece, there, place->start + at) == (ssize_t)there &&
            put_block(job, block, at, piece, size);
     at += size;
   }
@@ -232,6 +234,9 @@ static int prepare(par2_job *job, const options *opt) {
     status = par2_decode_begin(&job->decoding, &job->found, opt);
   for (size_t n = 0; n < job->count && status == TOOL_OK; n++)
     status = make_folders(job, job->set.files[job->files[n]].name);
+  for (size_t n = 0; n < job->count && status == TOOL_OK; n++) /* no name of a new folder */
+    if (job->outs[n].replace)
+      job->kept[n] = free_path(&job->set, job->set.files[job->files[n]].name);
   return status;
 }
 

@@ -58,9 +58,13 @@ typedef struct scanned {
 
 static void mark(void *context, size_t block, uint64_t start) {
   const scanned *file = context;
+  const par2_set *set = file->found->set;
   par2_place *place = &file->found->places[block];
-  if (place->source == SIZE_MAX)
-    *place = (par2_place){file->source, start};
+  if (place->source != SIZE_MAX)
+    return;
+  uint64_t length = par2_length_of(set, par2_file_of(set, block), block);
+  uint64_t left = file->size - start;
+  *place = (par2_place){file->source, start, left < length ? left : length};
 }
 
 static const par2_file *file_of(const scanned *file) {
@@ -117,7 +121,7 @@ static bool in_place(const scanned *file, size_t n) {
 }
 
 /* Search a file of the set between the blocks that are at their places. */
-static bool search_gaps(scanned *file, const par2_search *search) {
+static bool search_gaps(scanned *file, par2_search *search) {
   const par2_set *set = file->found->set;
   size_t count = file_of(file)->first != SIZE_MAX ? file_of(file)->count : 0;
   for (size_t n = 0; n <= count; n++) {
@@ -181,7 +185,7 @@ static int scan_file(par2_found *found, size_t source, control *call, uint64_t *
   return report_interrupted() ? TOOL_REFUSED : TOOL_OK;
 }
 
-static int search_file(par2_found *found, size_t source, const par2_search *search) {
+static int search_file(par2_found *found, size_t source, par2_search *search) {
   scanned file;
   size_t files = found->set->file_count;
   int status = open_scanned(&file, found, source);

@@ -11,6 +11,7 @@ typedef enum par2_state { PAR2_MISSING, PAR2_DAMAGED, PAR2_INTACT } par2_state;
 typedef struct par2_place {
   size_t source; /* a file of the set, or set->file_count + an extra file; SIZE_MAX: none */
   uint64_t start;
+  uint64_t size; /* bytes of the block that are there; zeros follow the end of a source */
 } par2_place;
 
 typedef struct par2_found {

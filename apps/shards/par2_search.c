@@ -10,15 +10,16 @@
 #include "report.h"
 
 enum { FILTER_BITS = 1 << 18 };
-/* The bytes that may be hashed in vain: a multiple of the file, and this many. By chance they are a
- * quarter of the file with as many blocks as a set can have. */
-enum { VAIN_FACTOR = 16, VAIN_BYTES = 1 << 28 };
+/* The bytes that may be hashed in vain: this many, a multiple of all searched positions, and four
+ * times as many as by chance, which are a 2^-32 of the set for each position. */
+enum { VAIN_FACTOR = 16, VAIN_BYTES = 1 << 28, CHANCE_SHIFT = 30 };
 #define INVERTED 0xffffffffu /* CRC-32 is the complement of its register */
 
 typedef struct search_entry {
   uint32_t crc;
   size_t block;
   const uint8_t *md5;
+  bool reported; /* with all later entries that have the same checksums */
 } search_entry;
 
 struct par2_search {
@@ -26,15 +27,17 @@ struct par2_search {
   uint32_t enter[256];             /* the register after a byte */
   uint32_t leave[256];             /* the change of the register by a byte, one block later */
   uint8_t filter[FILTER_BITS / 8]; /* is there a CRC with these low bits? */
-  search_entry *entries;           /* in ascending order of CRCs */
+  search_entry *entries;           /* in ascending order of checksums */
   size_t count;
+  uint64_t searched; /* positions of all ranges */
+  uint64_t vain;     /* bytes that were hashed without a match */
 };
 
 static int compare_entries(const void *a, const void *b) {
   const search_entry *x = a, *y = b;
   if (x->crc != y->crc)
     return x->crc < y->crc ? -1 : 1;
-  return x->block < y->block ? -1 : x->block > y->block;
+  return memcmp(x->md5, y->md5, MD5_BYTES);
 }
 
 /* The register after `count` zeros. */
@@ -66,7 +69,8 @@ par2_search *par2_search_create(const par2_set *set) {
       const par2_checksums *sums = &file->blocks[i];
       unsigned bit = sums->crc % FILTER_BITS;
       search->filter[bit / 8] |= (uint8_t)(1 << bit % 8);
-      search->entries[search->count++] = (search_entry){sums->crc, file->first + i, sums->md5};
+      search->entries[search->count++] =
+          (search_entry){sums->crc, file->first + i, sums->md5, false};
     }
   }
   qsort(search->entries, search->count, sizeof *search->entries, compare_entries);
@@ -84,17 +88,23 @@ static bool may_match(const par2_search *search, uint32_t crc) {
   return search->filter[bit / 8] >> bit % 8 & 1;
 }
 
-/* The first entry with a CRC; `count` if there is none. */
-static size_t first_entry(const par2_search *search, uint32_t crc) {
+/* The first entry that is not before `wanted`; `count` if there is none. */
+static size_t first_entry(const par2_search *search, const search_entry *wanted) {
   size_t low = 0, high = search->count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (search->entries[middle].crc < crc)
+    if (compare_entries(&search->entries[middle], wanted) < 0)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < search->count && search->entries[low].crc == crc ? low : search->count;
+  return low;
+}
+
+static bool has_crc(const par2_search *search, uint32_t crc) {
+  static const uint8_t least[MD5_BYTES];
+  size_t n = first_entry(search, &(search_entry){.crc = crc, .md5 = least});
+  return n < search->count && search->entries[n].crc == crc;
 }
 
 /* Bytes of a file one after the other, then zeros. */
@@ -124,10 +134,9 @@ static void seek(byte_reader *from, uint64_t at) {
 
 /* A window of a block over a file. */
 typedef struct window {
-  const par2_search *search;
+  par2_search *search;
   int fd;
   uint64_t size, start; /* of the file; of the window */
-  uint64_t vain;        /* bytes that were hashed without a match */
   par2_checksums sums;  /* the CRC of the window; its MD5 after a match of CRCs */
   byte_reader leaving, entering;
 } window;
@@ -162,25 +171,38 @@ static bool slide(window *at, uint64_t end) {
   return true;
 }
 
-/* Report the blocks with the checksums of the window. */
-static bool report_matches(const window *at, size_t entry, par2_match *match, void *context) {
+/* Report the blocks with the checksums of the window, unless this was done before: a set may have
+ * many equal blocks, and the file as many copies. */
+static bool report_matches(const window *at, par2_match *match, void *context) {
   const par2_search *search = at->search;
-  bool any = false;
-  for (; entry < search->count && search->entries[entry].crc == at->sums.crc; entry++)
-    if (memcmp(search->entries[entry].md5, at->sums.md5, MD5_BYTES) == 0) {
-      match(context, search->entries[entry].block, at->start);
-      any = true;
-    }
-  return any;
+  search_entry wanted = {.crc = at->sums.crc, .md5 = at->sums.md5};
+  size_t n = first_entry(search, &wanted);
+  if (n == search->count || compare_entries(&search->entries[n], &wanted) != 0)
+    return false;
+  bool reported = search->entries[n].reported;
+  search->entries[n].reported = true;
+  for (; !reported && n < search->count; n++) {
+    if (compare_entries(&search->entries[n], &wanted) != 0)
+      break;
+    match(context, search->entries[n].block, at->start);
+  }
+  return true;
+}
+
+/* Has the search hashed too much in vain, now that it hashed another block? */
+static bool is_vain(par2_search *search) {
+  search->vain += search->block;
+  uint64_t factor = VAIN_FACTOR + (search->count * search->block >> CHANCE_SHIFT);
+  return search->vain > VAIN_BYTES && (search->vain - VAIN_BYTES) / factor > search->searched;
 }
 
 static bool search_window(window *at, uint64_t end, par2_match *match, void *context) {
   bool hashed = true; /* is the MD5 that of the window? */
   while (at->start < end) {
-    size_t entry = first_entry(at->search, at->sums.crc);
-    if (entry < at->search->count && !hashed && !hash_window(at))
+    bool candidate = has_crc(at->search, at->sums.crc);
+    if (candidate && !hashed && !hash_window(at))
       return false;
-    if (entry < at->search->count && report_matches(at, entry, match, context)) {
+    if (candidate && report_matches(at, match, context)) {
       uint64_t next = at->start + at->search->block;
       if (next >= end)
         return true;
@@ -188,8 +210,7 @@ static bool search_window(window *at, uint64_t end, par2_match *match, void *con
         return false;
       hashed = true;
     } else {
-      at->vain += entry < at->search->count ? at->search->block : 0;
-      if (at->vain > VAIN_BYTES && (at->vain - VAIN_BYTES) / VAIN_FACTOR > at->size) {
+      if (candidate && is_vain(at->search)) {
         errno = PAR2_VAIN;
         return false;
       }
@@ -201,10 +222,11 @@ static bool search_window(window *at, uint64_t end, par2_match *match, void *con
   return true;
 }
 
-bool par2_search_range(const par2_search *search, int fd, uint64_t size, uint64_t start,
-                       uint64_t end, par2_match *match, void *context) {
+bool par2_search_range(par2_search *search, int fd, uint64_t size, uint64_t start, uint64_t end,
+                       par2_match *match, void *context) {
   if (start >= end || search->count == 0)
     return true;
+  search->searched += end - start;
   window *at = must_alloc(1, sizeof *at);
   *at = (window){.search = search, .fd = fd, .size = size};
   at->leaving.fd = at->entering.fd = fd;

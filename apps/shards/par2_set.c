@@ -15,6 +15,7 @@
 #include "report.h"
 
 #define SUFFIX ".par2"
+enum { MOST_MAIN = 16 * 1024 * 1024 }; /* bytes of a Main packet */
 #define MOST_BLOCK ((uint64_t)1 << 32) /* so that a padded block can be hashed in seconds */
 
 bool par2_is_volume(const char *name) {
@@ -99,21 +100,16 @@ static const par2_packet *next_packet(const par2_set *set, const char *type, siz
 
 static int compare_ids(const void *a, const void *b) { return memcmp(a, b, PAR2_ID); }
 
-/* The files that a Main packet lists. */
-static int read_main(par2_set *set, const par2_packet *packet) {
+/* The files that the body of a Main packet lists. */
+static int interpret_main(par2_set *set, const uint8_t *body, size_t ids) {
   uint8_t digest[MD5_BYTES];
   const char *broken = NULL;
-  size_t ids = packet->body != NULL && packet->size >= PAR2_MAIN
-                   ? (size_t)(packet->size - PAR2_MAIN) / PAR2_ID
-                   : 0;
   md5 sum;
-  if (packet->body == NULL || packet->size != PAR2_MAIN + ids * PAR2_ID)
-    return refuse("%s: the Main packet has a wrong length", set->name);
   md5_begin(&sum);
-  md5_add(&sum, packet->body, (size_t)packet->size);
+  md5_add(&sum, body, PAR2_MAIN + ids * PAR2_ID);
   md5_end(&sum, digest);
-  set->block = par2_get(packet->body, 8);
-  uint64_t recoverable = par2_get(packet->body + 8, 4);
+  set->block = par2_get(body, 8);
+  uint64_t recoverable = par2_get(body + 8, 4);
   if (memcmp(digest, set->id, PAR2_ID) != 0)
     broken = "the id of the set does not match";
   else if (set->block == 0 || set->block % 4 != 0 || set->block > MOST_BLOCK)
@@ -125,10 +121,23 @@ static int read_main(par2_set *set, const par2_packet *packet) {
   set->files = must_alloc(ids, sizeof *set->files);
   set->file_count = ids;
   for (size_t i = 0; i < ids; i++) {
-    memcpy(set->files[i].id, packet->body + PAR2_MAIN + i * PAR2_ID, PAR2_ID);
+    memcpy(set->files[i].id, body + PAR2_MAIN + i * PAR2_ID, PAR2_ID);
     set->files[i].first = i < recoverable ? 0 : SIZE_MAX;
   }
   return TOOL_OK;
+}
+
+static int read_main(par2_set *set, const par2_packet *packet) {
+  uint8_t *body;
+  if (packet->size < PAR2_MAIN || packet->size > MOST_MAIN ||
+      (packet->size - PAR2_MAIN) % PAR2_ID != 0)
+    return refuse("%s: the Main packet has a wrong length", set->name);
+  int status = par2_packets_body(&set->packets, packet, &body);
+  if (status != TOOL_OK)
+    return status;
+  status = interpret_main(set, body, (size_t)(packet->size - PAR2_MAIN) / PAR2_ID);
+  free(body);
+  return status;
 }
 
 /* An index of the files by id. */
@@ -152,20 +161,16 @@ static par2_file *find_file(const par2_set *set, const id_entry *index, const ui
   return found != NULL ? &set->files[found->file] : NULL;
 }
 
-static int read_description(par2_set *set, const id_entry *index, const par2_packet *packet) {
+/* body: of a FileDesc packet; room: bytes of the name and its padding. */
+static int interpret_description(const par2_set *set, par2_file *file, const uint8_t *body,
+                                 size_t room) {
   uint8_t id[PAR2_ID];
-  if (packet->body == NULL || packet->size <= PAR2_DESCRIPTION)
-    return refuse("%s: a FileDesc packet has a wrong length", set->name);
-  par2_file *file = find_file(set, index, packet->body);
-  if (file == NULL || file->name != NULL)
-    return TOOL_OK;
-  size_t room = (size_t)packet->size - PAR2_DESCRIPTION;
   char *name = must_alloc(room + 1, 1);
-  memcpy(name, packet->body + PAR2_DESCRIPTION, room);
+  memcpy(name, body + PAR2_DESCRIPTION, room);
   file->name = name;
-  memcpy(file->md5, packet->body + 16, MD5_BYTES);
-  memcpy(file->head, packet->body + 32, MD5_BYTES);
-  file->length = par2_get(packet->body + 48, 8);
+  memcpy(file->md5, body + 16, MD5_BYTES);
+  memcpy(file->head, body + 32, MD5_BYTES);
+  file->length = par2_get(body + 48, 8);
   par2_file_id(id, file->head, file->length, name);
   if (memcmp(id, file->id, PAR2_ID) != 0)
     return refuse("%s: the description of \"%s\" does not match its id", set->name, name);
@@ -174,6 +179,21 @@ static int read_description(par2_set *set, const id_entry *index, const par2_pac
   const char *fault = par2_name_fault(name);
   return fault == NULL ? TOOL_OK
                        : refuse("%s: the name of a file %s: \"%s\"", set->name, fault, name);
+}
+
+static int read_description(par2_set *set, const id_entry *index, const par2_packet *packet) {
+  uint8_t *body;
+  if (packet->size <= PAR2_DESCRIPTION || packet->size > PAR2_DESCRIPTION + PAR2_MOST_NAME)
+    return refuse("%s: a FileDesc packet has a wrong length", set->name);
+  par2_file *file = find_file(set, index, packet->lead);
+  if (file == NULL || file->name != NULL)
+    return TOOL_OK;
+  int status = par2_packets_body(&set->packets, packet, &body);
+  if (status != TOOL_OK)
+    return status;
+  status = interpret_description(set, file, body, (size_t)packet->size - PAR2_DESCRIPTION);
+  free(body);
+  return status;
 }
 
 /* Number the blocks of the recovery set. */
@@ -195,19 +215,23 @@ static int number_blocks(par2_set *set) {
   return TOOL_OK;
 }
 
-static void read_checksums(par2_set *set, const id_entry *index, const par2_packet *packet) {
-  if (packet->body == NULL || packet->size < PAR2_ID)
-    return;
-  par2_file *file = find_file(set, index, packet->body);
+static int read_checksums(par2_set *set, const id_entry *index, const par2_packet *packet) {
+  uint8_t *body;
+  par2_file *file = packet->size < PAR2_ID ? NULL : find_file(set, index, packet->lead);
   if (file == NULL || file->blocks != NULL || file->count == 0 ||
       packet->size != PAR2_ID + (uint64_t)file->count * PAR2_CHECKSUMS)
-    return;
+    return TOOL_OK;
+  int status = par2_packets_body(&set->packets, packet, &body);
+  if (status != TOOL_OK)
+    return status;
   file->blocks = must_alloc(file->count, sizeof *file->blocks);
   for (size_t i = 0; i < file->count; i++) {
-    const uint8_t *from = packet->body + PAR2_ID + i * PAR2_CHECKSUMS;
+    const uint8_t *from = body + PAR2_ID + i * PAR2_CHECKSUMS;
     memcpy(file->blocks[i].md5, from, MD5_BYTES);
     file->blocks[i].crc = (uint32_t)par2_get(from + MD5_BYTES, 4);
   }
+  free(body);
+  return TOOL_OK;
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -286,7 +310,7 @@ static int interpret(par2_set *set) {
   if (status == TOOL_OK)
     status = number_blocks(set);
   for (n = 0; status == TOOL_OK && (packet = next_packet(set, PAR2_TYPE_CHECKSUMS, &n));)
-    read_checksums(set, index, packet);
+    status = read_checksums(set, index, packet);
   free(index);
   if (status == TOOL_OK)
     status = check_names(set);

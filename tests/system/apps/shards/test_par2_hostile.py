@@ -3,8 +3,12 @@ the folder changes, and no file is lost. Failing system calls leave everything a
 
 from __future__ import annotations
 
+import os
 import random
+import resource
 import struct
+import subprocess
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -275,6 +279,77 @@ def test_a_crc_that_matches_everywhere(tool: Tool, tmp_path: Path) -> None:
     index = write_set(tmp_path, [packet(made.set_id, *body) for body in bodies], {b"one": bytes(3 * size)})
     line = tool.refusal("par2", "verify", "-q", index)
     assert line == "cannot read one: too many positions have the CRC-32 of a block, not its MD5"
+
+
+class Lies(Par2):
+    """Checksums with the CRC-32 of each block, and a wrong MD5 of all but every sixteenth."""
+
+    def checksums(self, name: bytes) -> bytes:
+        blocks = enumerate(self.blocks_of(name))
+        sums = (
+            (md5(block) if n % 16 == 0 else bytes(16)) + struct.pack("<I", zlib.crc32(block))
+            for n, block in blocks
+        )
+        return self.file_id(name) + b"".join(sums)
+
+
+def test_a_crc_that_matches_between_intact_blocks(tool: Tool, tmp_path: Path) -> None:
+    """The bytes that may be hashed in vain are those of the set, not of each gap."""
+    size = 2048
+    data = b"".join(content(size, n) if n % 16 == 0 else bytes(size) for n in range(1024))
+    made = Lies({b"one": data}, size, [])
+    index = write_set(tmp_path, made.packets(), {b"one": data + b"changed"})
+    line = tool.refusal("par2", "verify", "-q", index)
+    assert line == "cannot read one: too many positions have the CRC-32 of a block, not its MD5"
+
+
+def cpu_seconds(tool: Tool, index: Path) -> float:
+    """Return the CPU time of a verification of a damaged set."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert tool.run("par2", "verify", "-q", index).status == WRONG
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+@pytest.mark.parametrize("kind", [Par2, Lies])
+def test_blocks_with_the_same_crc(tool: Tool, tmp_path: Path, kind: type[Par2]) -> None:
+    """They are not all compared at each position: that would take minutes."""
+    made = kind({b"one": bytes(4 * 32767) + b"last"}, 4, [])
+    index = write_set(tmp_path, made.packets(), {b"one": b"x" + bytes(1 << 20)})
+    assert cpu_seconds(tool, index) < 20
+
+
+def test_a_file_of_magics(tool: Tool, tmp_path: Path) -> None:
+    """The bytes behind a magic are not read again for the next one: 8000 times as many would be read."""
+    made = Par2({b"one": b"1234", b"two": b"lost"}, 4, [])
+    index = write_set(tmp_path, [*made.packets(), b"PAR2\0PKT" * (1 << 20)], {b"one": b"1234"})
+    assert cpu_seconds(tool, index) < 10
+
+
+def test_long_names(sanitized: Tool, tmp_path: Path) -> None:
+    """Each part of a name is compared, so the time of a long one would be quadratic."""
+    for parts, accepted in ((2048, True), (2049, False)):
+        files = {b"/".join([b"a"] * parts): b"1234"}
+        index = write_set(tmp_path, Par2(files, 4, [0]).packets(), {})
+        outcome = sanitized.run("par2", "verify", "-q", index)
+        check(outcome)
+        assert ("a FileDesc packet has a wrong length" in outcome.stderr) != accepted, outcome
+
+
+def test_many_long_packets_need_no_memory(tool: Tool, tmp_path: Path) -> None:
+    """Sparse Main packets of 16 MiB with correct hashes: they stay in their file."""
+    made = Par2(FILES, BLOCK, [0])
+    index = write_set(tmp_path, made.packets())
+    long = packet(made.set_id, MAIN, bytes(16 << 20))[:64]
+    with index.open("r+b") as file:
+        file.seek(0, os.SEEK_END)
+        for _ in range(12):
+            file.write(long)
+            file.truncate(file.seek(16 << 20, os.SEEK_CUR))
+    script = 'ulimit -v 120000; exec "$@"'
+    command = ["sh", "-c", script, "sh", tool.program, "par2", "verify", "-q", "-t", "1", index]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (DONE, "")
 
 
 def test_control_bytes_in_names_are_not_printed(sanitized: Tool, tmp_path: Path) -> None:

@@ -172,6 +172,31 @@ def test_lengths(sanitized: Tool, tmp_path: Path, length: int, block: str) -> No
     assert is_whole(tmp_path, files)
 
 
+@pytest.mark.parametrize("cut", [1, 150, 200])
+def test_a_cut_file_whose_end_was_zeros(sanitized: Tool, tmp_path: Path, cut: int) -> None:
+    """Its last block counts as found, since zeros follow the end of a file; another block is lost."""
+    files = {b"one": content(3896) + bytes(200), b"two": content(100, 8)}
+    index = write_set(tmp_path, Par2(files, 1024, [0]).packets(), files)
+    (tmp_path / "one").write_bytes(files[b"one"][:-cut])
+    (tmp_path / "two").unlink()
+    said = sanitized.run("par2", "verify", "-q", index).stdout
+    assert "one: damaged, 4 of 4 blocks found" in said and "can be repaired" in said
+    assert sanitized.run("par2", "repair", "-q", index).status == DONE
+    assert is_whole(tmp_path, files)
+
+
+def test_the_second_name_is_no_folder_of_the_set(sanitized: Tool, tmp_path: Path) -> None:
+    """A damaged file "one" is kept, but not as "one.1", which another file needs as its folder."""
+    files = {b"one": content(100), b"one.1/two": content(100, 8)}
+    index = write_set(tmp_path, Par2(files, BLOCK, range(6)).packets(), files)
+    (tmp_path / "one").write_bytes(b"changed" + files[b"one"])
+    (tmp_path / "one.1/two").unlink()
+    (tmp_path / "one.1").rmdir()
+    assert "one: kept as" in sanitized.ok("par2", "repair", "-q", index)
+    assert is_whole(tmp_path, files)
+    assert (tmp_path / "one.2").read_bytes() == b"changed" + files[b"one"]
+
+
 def test_an_empty_file_of_another_program(tool: Tool, tmp_path: Path) -> None:
     """gfsmith-shards leaves empty files out of its sets, and rebuilds those of others."""
     files = FILES | {b"empty": b""}
