@@ -137,6 +137,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "unit/bench/test_compose_primitives.py": ("tune",),
     "unit/bench/test_limits.py": ("tune",),
     "unit/bench/test_losses.py": ("tune",),
+    "unit/bench/test_options.py": ("tune",),
     "unit/bench/test_publish.py": ("tune",),
     "unit/emit/test_scalable.py": ("clang", "qemu"),
     "unit/explore/test_page.py": ("tune",),

@@ -34,7 +34,7 @@ def stack_flags(file: Path) -> str:
 def test_every_object_has_its_notes(build: Path) -> None:
     """No executable stack; endbr64 at the targets of indirect calls, and support of shadow stacks."""
     archive = build / "libgfsmith.a"
-    assert len(sections(call("readelf", "-nW", archive))) > 500
+    assert {"avx2.o", "codec.o"} <= sections(call("readelf", "-nW", archive)).keys()
     assert without_notes(archive) == {}
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gfsmith.kernel.architecture import BY_ARCH, Arch, Architecture
 from tests.support.paths import ROOT
-from tests.system.kernels.lists import ARCHS, WIDTHS, Kernel, all_kernels_of, generated_sources
+from tests.system.kernels.lists import ARCHS, WIDTHS, Kernel, all_kernels_of
 from tests.system.kernels.sweeping import OTHER_POLYNOMIALS
 
 HERE = Path(__file__).parent
@@ -126,7 +126,7 @@ def unity_sources(folder: Path, generated: Path, kernels: Sequence[Kernel]) -> l
     """Write one source for each instruction set that includes all its kernels: the headers of intrinsics are
     long, and a process for each kernel takes longer than its assembly.
     """
-    places = {path.stem: path for path in generated_sources(generated)}
+    places = {path.stem: path for path in generated.glob("*/*.[cS]")}
     written: dict[Path, list[str]] = {}
     for kernel in kernels:
         place = places[kernel.symbol]

@@ -144,9 +144,3 @@ def all_kernels_of(folder: Path) -> list[Kernel]:
     matrices = parse_matrices((folder / "matrices.inc").read_text())
     kernels += parse_baked((folder / "baked.inc").read_text(), matrices)
     return kernels + parse_pipelined((folder / "pipelined.inc").read_text(), matrices)
-
-
-def generated_sources(folder: Path) -> list[Path]:
-    """Return the sources of a folder like gen_out, as sources.mk lists them."""
-    listed = (folder / "sources.mk").read_text()
-    return [folder / name for name in re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+\.[cS])\b", listed)]

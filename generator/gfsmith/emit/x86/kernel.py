@@ -31,7 +31,6 @@ from gfsmith.kernel.spec import KernelSpec
 
 _MASK = "k1"
 _LOOP_ALIGNMENT = 32
-_SMALL = 2  #: most instructions of a loop over the sources that is aligned, too
 _CONSTANT_ALIGNMENT = 32  #: the body's alignment, so that no entry crosses a cache line
 
 
@@ -205,7 +204,7 @@ class _Emitter:
         if self.spec.source_stride:
             ins("mov", "r9", "rdx")
         ins("jmp", test)
-        self.asm.mark(body, _LOOP_ALIGNMENT if len(loop.body) <= _SMALL else 1)
+        self.asm.mark(body)
         self.places.forget()
         self._section(loop.body, loop)
         ins("add", "r10", POINTER * loop.group)

@@ -71,7 +71,7 @@ def _check_free(length: int, piece: Form, seen: set[tuple[object, int]]) -> None
 
     Each byte of each fresh unknown is in one byte of the result only, and its bits there are independent.
     """
-    fresh = {a: m for a, m in piece.atoms.items() if a.kind in FRESH and a.table is None}
+    fresh = {a: m for a, m in piece.atoms.items() if a.kind in FRESH and not a.maps}
     for atom in fresh:
         places = {((atom.kind, atom.shard), int(str(atom.start)) + n) for n in range(length)}
         if places & seen:
@@ -101,7 +101,7 @@ def undetermined(runs: Runs) -> bytes:
             for atom, matrix in piece.atoms.items():
                 if atom.kind in FRESH:
                     rows = matrix.to_bytes(8, "little")
-                    bits |= 0xFF if atom.table else sum(1 << r for r in range(8) if rows[r])
+                    bits |= 0xFF if atom.maps else sum(1 << r for r in range(8) if rows[r])
         out += bytes([bits]) * length
     return out
 
@@ -152,7 +152,7 @@ class Unknowns:
         for _ in range(rng.choice((1, 1, 2))):
             start = rng.randrange(SHARD_BYTES - max(size, VECTOR))
             matrix = rng.choice((*_MATRICES, rng.getrandbits(64)))
-            atoms[Atom(None, "src", rng.randrange(SHARDS), start)] = matrix
+            atoms[Atom((), "src", rng.randrange(SHARDS), start)] = matrix
         return domain.make_form(rng.choice((0, 0, 0, rng.getrandbits(8))), atoms)
 
     def data(self, size: int) -> Runs:
@@ -269,7 +269,9 @@ class Unknowns:
                 continue
             data = self._shards[self._known(atom.shard)][start : start + length]
             data = data.translate(translation(matrix))
-            result = _xor(result, data if atom.table is None else self._through(atom.table, data))
+            for entry in reversed(atom.maps):
+                data = self._through(entry, data)
+            result = _xor(result, data)
         return result
 
     def _through(self, entry: Entry, data: bytes) -> bytes:
