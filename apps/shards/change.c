@@ -159,7 +159,7 @@ void change_end(change *c) {
 
 int change_incomplete(const char *folder, gfsmith_shards_header *set, bool *found) {
   char *path = path_join(folder, RECORD);
-  int record = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int record = open_input(path);
   int valid = record >= 0 ? read_record(record, set) : errno == ENOENT || errno == ENOTDIR ? 0 : -1;
   int status = valid < 0 ? refuse("cannot read %s: %s", path, strerror(errno)) : TOOL_OK;
   *found = valid > 0;

@@ -1,6 +1,7 @@
 /* gfsmith-shards: protect files, folders and pipes against loss and damage. See README.md. */
 #include "../common/streams.h"
 #include "commands.h"
+#include "par2_format.h"
 #include "report.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ enum { MOST_THREADS = 256 };
 
 /* Of PAR2: 256 MiB hold the blocks of 1 GiB with 10 % recovery blocks, read once. */
 enum { DEFAULT_REDUNDANCY = 10, MOST_REDUNDANCY = 100, DEFAULT_MEMORY = 256 };
-enum { MOST_MEMORY = 1 << 20, PAR2_UNIT = 4, MOST_BLOCKS = 32768, MOST_PAR2_BLOCK = 1 << 30 };
+enum { MOST_MEMORY = 1 << 20, PAR2_UNIT = 4, MOST_PAR2_BLOCK = 1 << 30 };
 
 enum {
   WORD = 1,
@@ -164,7 +165,7 @@ static int apply(options *opt, const command *chosen, int flag, const char *opti
     return par2 ? block(option, PAR2_UNIT, MOST_PAR2_BLOCK, &opt->block)
                 : block(option, BLOCK_UNIT, GFSMITH_SHARDS_MAX_BLOCK, &opt->block);
   case BLOCKS:
-    return number(option, MOST_BLOCKS, &opt->blocks);
+    return number(option, PAR2_MOST_BLOCKS, &opt->blocks);
   case 'r':
     return number(option, MOST_REDUNDANCY, &opt->redundancy);
   case MEMORY:

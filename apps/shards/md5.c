@@ -2,13 +2,15 @@
 
 #include <string.h>
 
+#include "report.h"
+
 #if defined(GFSMITH_NETTLE)
 #include <nettle/md5.h>
 #include <nettle/version.h>
 
 _Static_assert(sizeof(struct md5_ctx) <= sizeof(md5), "the context of Nettle has room");
 
-bool md5_available(void) { return true; }
+int md5_require(void) { return TOOL_OK; }
 
 void md5_begin(md5 *sum) { md5_init((struct md5_ctx *)sum->state); }
 
@@ -26,7 +28,9 @@ void md5_end(md5 *sum, uint8_t digest[MD5_BYTES]) {
 
 #else
 
-bool md5_available(void) { return false; }
+int md5_require(void) {
+  return refuse("this build has no MD5, which par2 needs: build it with Nettle (nettle-dev)");
+}
 
 void md5_begin(md5 *sum) { memset(sum, 0, sizeof *sum); }
 

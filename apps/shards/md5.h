@@ -2,7 +2,6 @@
 #ifndef TOOL_MD5_H
 #define TOOL_MD5_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +12,8 @@ typedef struct md5 {
   uint64_t state[16];
 } md5;
 
-bool md5_available(void);
+/* TOOL_REFUSED after a message if this build has no MD5. */
+int md5_require(void);
 void md5_begin(md5 *sum);
 void md5_add(md5 *sum, const void *bytes, size_t size);
 void md5_end(md5 *sum, uint8_t digest[MD5_BYTES]);

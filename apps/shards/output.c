@@ -123,6 +123,10 @@ int output_failure(const output *outs, size_t count) {
   return TOOL_REFUSED;
 }
 
+int open_input(const char *path) {
+  return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 ssize_t read_some(int fd, void *bytes, size_t size) {
   ssize_t n = -1;
   errno = EINTR;

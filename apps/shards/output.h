@@ -57,6 +57,8 @@ void output_discard(output *outs, size_t count);
 /* Read exactly `size` bytes at the offset, or less at the end of the file. Return the number read,
  * or -1 and errno (EINTR: a signal came). */
 ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset);
+/* Open a file for reading, or return -1 and errno. A FIFO does not block. */
+int open_input(const char *path);
 
 /* Read or write a pipe; a signal ends both. */
 ssize_t read_some(int fd, void *bytes, size_t size);

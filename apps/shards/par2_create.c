@@ -17,8 +17,6 @@
 #include "par2_volumes.h"
 #include "report.h"
 
-enum { LOADED = 96 }; /* blocks that are in memory at a time */
-
 /* A piece of a file, whose bytes continue the file's MD5. */
 typedef struct fragment {
   size_t file;
@@ -42,9 +40,9 @@ typedef struct creation {
   uint64_t at;          /* of the slice in each block */
   size_t size;          /* of the slice */
   size_t first, loaded; /* blocks in memory */
-  fragment fragments[LOADED];
+  fragment fragments[PAR2_LOADED];
   size_t fragment_count;
-  int errors[LOADED + LOADED];
+  int errors[PAR2_LOADED + PAR2_LOADED];
 } creation;
 
 static uint16_t coefficient_of(const void *of, size_t output, size_t input) {
@@ -80,7 +78,7 @@ static void fragment_task(creation *job, size_t n) {
   const fragment *part = &job->fragments[n];
   int fd = par2_open_below(job->set.folder, job->set.files[part->file].name, O_RDONLY);
   bool good = fd >= 0 && par2_hash_range(fd, part->start, part->end, &job->files[part->file]);
-  job->errors[LOADED + n] = good ? 0 : par2_read_error();
+  job->errors[PAR2_LOADED + n] = good ? 0 : par2_read_error();
   if (fd >= 0)
     close(fd);
 }
@@ -116,9 +114,9 @@ static int refuse_read(const creation *job) {
                     job->set.files[par2_file_of(&job->set, job->first + i)].name,
                     par2_reason(job->errors[i]));
   for (size_t n = 0; n < job->fragment_count; n++)
-    if (job->errors[LOADED + n] != 0)
+    if (job->errors[PAR2_LOADED + n] != 0)
       return refuse("cannot read %s: %s", job->set.files[job->fragments[n].file].name,
-                    par2_reason(job->errors[LOADED + n]));
+                    par2_reason(job->errors[PAR2_LOADED + n]));
   return TOOL_OK;
 }
 
@@ -129,7 +127,7 @@ static int add_blocks(creation *job) {
   for (job->first = 0; job->first < job->set.blocks && status == TOOL_OK;
        job->first += job->loaded) {
     size_t left = job->set.blocks - job->first;
-    job->loaded = left < LOADED ? left : LOADED;
+    job->loaded = left < PAR2_LOADED ? left : PAR2_LOADED;
     cut_fragments(job);
     control_run(&job->call, (unsigned)(job->fragment_count + job->loaded), read_task, job);
     status = report_interrupted() ? TOOL_REFUSED : refuse_read(job);
@@ -175,8 +173,8 @@ static void write_task(void *context, unsigned task) {
 }
 
 static int write_blocks(creation *job) {
-  for (job->first = 0; job->first < job->recovery; job->first += LOADED) {
-    size_t left = job->recovery - job->first, count = left < LOADED ? left : LOADED;
+  for (job->first = 0; job->first < job->recovery; job->first += PAR2_LOADED) {
+    size_t left = job->recovery - job->first, count = left < PAR2_LOADED ? left : PAR2_LOADED;
     control_run(&job->call, (unsigned)count, write_task, job);
     for (size_t i = 0; i < count; i++)
       if (job->errors[i] != 0) {
@@ -213,7 +211,8 @@ static void end_hashes(creation *job) {
 /* Memory and tables. */
 static int prepare(creation *job, const options *opt) {
   par2_set *set = &job->set;
-  job->slice = par2_rows_slice(set->block, job->recovery + LOADED, (uint64_t)opt->memory << 20);
+  job->slice =
+      par2_rows_slice(set->block, job->recovery + PAR2_LOADED, (uint64_t)opt->memory << 20);
   job->field = must_alloc(1, sizeof *job->field);
   job->constants = must_alloc(set->blocks, sizeof *job->constants);
   job->files = must_alloc(set->file_count, sizeof *job->files);
@@ -222,7 +221,7 @@ static int prepare(creation *job, const options *opt) {
   par2_constants(job->constants, set->blocks);
   for (size_t f = 0; f < set->file_count; f++)
     md5_begin(&job->files[f]);
-  int status = par2_rows_create(&job->in, LOADED, job->slice);
+  int status = par2_rows_create(&job->in, PAR2_LOADED, job->slice);
   return status == TOOL_OK ? par2_rows_create(&job->out, job->recovery, job->slice) : status;
 }
 
@@ -264,8 +263,8 @@ static void free_creation(creation *job) {
 }
 
 int command_par2_create(const options *opt) {
-  if (!md5_available())
-    return refuse("this build has no MD5, which par2 needs: build it with Nettle (nettle-dev)");
+  if (md5_require() != TOOL_OK)
+    return TOOL_REFUSED;
   creation *job = must_alloc(1, sizeof *job);
   int status = plan(job, opt);
   if (status == TOOL_OK)

@@ -12,10 +12,7 @@
 #include "par2_rows.h"
 #include "report.h"
 
-enum {
-  LOADED = 96, /* blocks that are in memory at a time */
-  SPARES = 8   /* equations more than unknowns: a few equations may depend on others */
-};
+enum { SPARES = 8 }; /* equations more than unknowns: a few equations may depend on others */
 
 /* Recovery block r of exponent e states: the sum over all blocks i of constant(i)^e * block i is r.
  * So r plus the products of the blocks that are present is a sum over the lost blocks only, the
@@ -118,7 +115,7 @@ static void load_right(void *context, unsigned task) {
   par2_decoding *job = context;
   const par2_set *set = job->found->set;
   const par2_recovery *recovery = &set->recovery[job->pivot[task]];
-  int fd = open(set->packets.paths[recovery->file], O_RDONLY | O_CLOEXEC);
+  int fd = open_input(set->packets.paths[recovery->file]);
   finish_load(job, task, fd,
               fd >= 0 && load_row(job, &job->right, task, fd, recovery->start, set->block));
 }
@@ -166,7 +163,7 @@ static int run_slice(par2_decoding *job) {
   for (job->first = 0; job->first < job->present_count && status == TOOL_OK;
        job->first += job->loaded) {
     size_t left = job->present_count - job->first;
-    job->loaded = left < LOADED ? left : LOADED;
+    job->loaded = left < PAR2_LOADED ? left : PAR2_LOADED;
     status = run_tasks(job, job->loaded, load_present, "read a block");
     if (status == TOOL_OK)
       status = par2_rows_add(&job->call, &job->right, &job->in, job->loaded, job->size,
@@ -191,10 +188,10 @@ static int prepare(par2_decoding *job) {
   par2_constants(job->constants, set->blocks);
   list_blocks(job);
   job->pivot = must_alloc(job->lost_count, sizeof *job->pivot);
-  job->errors = must_alloc(job->lost_count + LOADED, sizeof *job->errors);
-  job->slice =
-      par2_rows_slice(set->block, 2 * job->lost_count + LOADED, (uint64_t)job->opt->memory << 20);
-  int status = par2_rows_create(&job->in, LOADED, job->slice);
+  job->errors = must_alloc(job->lost_count + PAR2_LOADED, sizeof *job->errors);
+  job->slice = par2_rows_slice(set->block, 2 * job->lost_count + PAR2_LOADED,
+                               (uint64_t)job->opt->memory << 20);
+  int status = par2_rows_create(&job->in, PAR2_LOADED, job->slice);
   if (status == TOOL_OK)
     status = par2_rows_create(&job->right, job->lost_count, job->slice);
   return status == TOOL_OK ? par2_rows_create(&job->out, job->lost_count, job->slice) : status;

@@ -124,7 +124,7 @@ static int scan_file(packet_scan *scan) {
 
 int par2_packets_scan(par2_packets *packets, const char *path) {
   struct stat info;
-  int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int fd = open_input(path);
   if (fd < 0)
     return errno == ENOENT ? TOOL_OK : refuse("cannot open %s: %s", path, strerror(errno));
   int status = TOOL_OK;
@@ -143,7 +143,7 @@ int par2_packets_scan(par2_packets *packets, const char *path) {
 
 int par2_packets_body(const par2_packets *packets, const par2_packet *packet, uint8_t **body) {
   const char *path = packets->paths[packet->file];
-  int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int fd = open_input(path);
   *body = must_alloc((size_t)packet->size, 1);
   ssize_t n = fd >= 0 ? read_at(fd, *body, (size_t)packet->size, packet->start) : -1;
   int reason = errno;

@@ -12,9 +12,9 @@
 
 enum {
   LINE = 64,
-  INPUTS = 96, /* of a kernel call; with those of OUTPUTS fewer than 128 */
-  OUTPUTS = 4, /* of a kernel call: eight planes, one pass over the inputs */
-  GROUPS = 256 /* groups of OUTPUTS that have tables at a time: at most 25 MiB */
+  INPUTS = PAR2_LOADED, /* of a kernel call; with those of OUTPUTS fewer than 128 */
+  OUTPUTS = 4,          /* of a kernel call: eight planes, one pass over the inputs */
+  GROUPS = 256          /* groups of OUTPUTS that have tables at a time: at most 25 MiB */
 };
 /* Bytes of a plane that a task takes at a time: 2 * INPUTS of them stay in the second-level cache
  * while the task goes through the groups. */

@@ -8,6 +8,9 @@
 
 #include "control.h"
 
+/* Rows that are in memory at a time as inputs of a sum: those of one kernel call. */
+enum { PAR2_LOADED = 96 };
+
 /* Row i: the plane of low bytes at bytes + 2 i * stride, that of high bytes behind it. */
 typedef struct par2_rows {
   uint8_t *bytes;

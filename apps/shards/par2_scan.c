@@ -41,7 +41,7 @@ int par2_open_source(const par2_found *found, size_t source) {
   const char *name = par2_source_name(found, source);
   if (source < found->set->file_count)
     return par2_open_below(found->set->folder, name, O_RDONLY);
-  return open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  return open_input(name);
 }
 
 /* A file that is read. */
@@ -202,6 +202,8 @@ static int search_file(par2_found *found, size_t source, par2_search *search) {
 
 static void count_found(par2_found *found) {
   const par2_set *set = found->set;
+  found->lost = 0;
+  memset(found->found, 0, set->file_count * sizeof *found->found);
   for (size_t f = 0; f < set->file_count; f++)
     for (size_t n = 0; n < set->files[f].count; n++) {
       bool present = found->places[set->files[f].first + n].source != SIZE_MAX;
@@ -222,8 +224,6 @@ static int search_rest(par2_found *found) {
                      : found->states[s] == PAR2_DAMAGED)
         status = search_file(found, s, search);
     par2_search_free(search);
-    found->lost = 0;
-    memset(found->found, 0, files * sizeof *found->found);
     count_found(found);
   }
   return status;

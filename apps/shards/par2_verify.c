@@ -46,8 +46,8 @@ void par2_say(const par2_found *found) {
 }
 
 int par2_examine(par2_set *set, par2_found *found, const options *opt) {
-  if (!md5_available())
-    return refuse("this build has no MD5, which par2 needs: build it with Nettle (nettle-dev)");
+  if (md5_require() != TOOL_OK)
+    return TOOL_REFUSED;
   int status = par2_set_read(set, opt->paths[0], opt->paths + 1, opt->count - 1);
   if (status == TOOL_OK)
     status = par2_scan(found, set, opt->paths + 1, opt->count - 1, opt);

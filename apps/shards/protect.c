@@ -43,7 +43,7 @@ static int open_source(protect *job) {
     job->mode = 0600;
     return TOOL_OK;
   }
-  job->input = open(job->source, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  job->input = open_input(job->source);
   if (job->input < 0)
     return refuse("cannot open %s: %s", job->source, strerror(errno));
   if (fstat(job->input, &job->info) != 0)

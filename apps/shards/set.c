@@ -85,8 +85,7 @@ int set_add(shard_set *set, char *const *paths, size_t count) {
 /* Open a file and read its header. */
 static int examine(shard_file *file) {
   uint8_t raw[GFSMITH_SHARDS_HEADER];
-  /* O_NONBLOCK: opening a FIFO must not block. */
-  file->fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  file->fd = open_input(file->path);
   if (file->fd < 0) {
     file->error = errno;
     file->why = strerror(errno);

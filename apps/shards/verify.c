@@ -83,7 +83,7 @@ static int info_file(const char *path) {
   const char *why;
   gfsmith_shards_header header;
   struct stat info;
-  int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int fd = open_input(path);
   if (fd < 0)
     return refuse("cannot open %s: %s", path, strerror(errno));
   bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
