@@ -101,11 +101,10 @@ static PyObject *reconstruct_stripes(PyObject *module, PyObject *const *given, P
   return result;
 }
 
-/* The answers of a check as a list of bool. */
-static PyObject *answers_of(const bool *ok, Py_ssize_t count) {
+PyObject *flag_list(Py_ssize_t count, const bool *flags) {
   PyObject *result = PyList_New(count);
   for (Py_ssize_t s = 0; result != NULL && s < count; s++)
-    if (PyList_SetItem(result, s, PyBool_FromLong(ok[s])) != 0)
+    if (PyList_SetItem(result, s, PyBool_FromLong(flags[s])) != 0)
       Py_CLEAR(result);
   return result;
 }
@@ -118,8 +117,7 @@ static PyObject *check_all(const handle *h, const grid *g) {
   RUN_STRIPES(g, h->k + h->m,
               status = gfsmith_check_strided(h->codec, (size_t)g->len, (size_t)g->count, g->base,
                                              g->stride, ok));
-  PyObject *result =
-      status == GFSMITH_OK ? answers_of(ok, g->count) : done(status, "check_stripes");
+  PyObject *result = status == GFSMITH_OK ? flag_list(g->count, ok) : done(status, "check_stripes");
   PyMem_Free(ok);
   return result;
 }

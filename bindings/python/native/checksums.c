@@ -128,14 +128,6 @@ static PyObject *encode_checksums(PyObject *module, PyObject *const *given, Py_s
   return result;
 }
 
-static PyObject *flag_list(unsigned n, const bool *flags) {
-  PyObject *list = PyList_New((Py_ssize_t)n);
-  for (unsigned i = 0; list != NULL && i < n; i++)
-    if (PyList_SetItem(list, (Py_ssize_t)i, PyBool_FromLong(flags[i])) != 0)
-      Py_CLEAR(list);
-  return list;
-}
-
 /* The arguments of reconstruct_checksums without the codec and the shards. */
 typedef struct repair {
   gfsmith_checksum kind;

@@ -57,6 +57,9 @@ PyObject *done(gfsmith_status status, const char *what);
 /* The use of each shard by a repair: present ones are read, wanted ones written. */
 void uses_of(unsigned n, const bool *present, const bool *wanted, use *uses);
 
+/* Flags as a list of bool. NULL: an exception is set. */
+PyObject *flag_list(Py_ssize_t count, const bool *flags);
+
 /* Are more than m shards missing? The library finds that too, but only for shards of one length. */
 bool too_many(const handle *h, const bool *present);
 

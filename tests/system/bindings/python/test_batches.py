@@ -226,7 +226,7 @@ MUTANTS = (
     Mutant("grids_match(&parity, &deltas)", "true"),
     Mutant("g->len == first->len", "true"),
     Mutant("parity.stride", "data.stride", within="encode_stripes"),
-    Mutant("ok[s]", "ok[0]", within="answers_of"),
+    Mutant("flags[s]", "flags[0]", within="flag_list"),
     Mutant("g->count > 1", "true", within="place"),
     Mutant("dimensions == 3 && g->shards > 1", "dimensions == 3"),
 )
