@@ -16,7 +16,7 @@ a checksum is a state from which the next piece continues.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self, TypeVar
 
 BYTE = 8
@@ -63,15 +63,23 @@ CHECKSUMS = (
     Checksum("CRC16_T10", "CRC-16/T10-DIF", 16, 0x8BB7, False, 0),
 )
 
-#: The other checks of ISA-L's crc.h and crc64.h, in the order of runtime/isal/src/crc.c: four of the
-#: polynomials above in the normal order, and that of D. Jones in both.
+
+def _normal(check: Checksum, title: str) -> Checksum:
+    """Return the check of the same polynomial with the highest bit of a byte first."""
+    return replace(check, name=f"{check.name}_NORMAL", title=title, reflected=False)
+
+
+_, _CRC32, _NVME, _ECMA, _ISO, _ = CHECKSUMS
+_JONES = Checksum("CRC64_JONES", "CRC-64 (Jones)", 64, 0xAD93D23594C935A9, True, _all(64))
+
+#: The other checks of ISA-L's crc.h and crc64.h, in the order of runtime/isal/src/crc.c.
 ISAL_CHECKSUMS = (
-    Checksum("CRC32_NORMAL", "CRC-32 (IEEE 802.3), normal", 32, 0x04C11DB7, False, _all(32)),
-    Checksum("CRC64_ECMA_NORMAL", "CRC-64/WE (ECMA-182), normal", 64, 0x42F0E1EBA9EA3693, False, _all(64)),
-    Checksum("CRC64_ISO_NORMAL", "CRC-64 (ISO 3309), normal", 64, 0x1B, False, _all(64)),
-    Checksum("CRC64_JONES", "CRC-64 (Jones)", 64, 0xAD93D23594C935A9, True, _all(64)),
-    Checksum("CRC64_JONES_NORMAL", "CRC-64 (Jones), normal", 64, 0xAD93D23594C935A9, False, _all(64)),
-    Checksum("CRC64_NVME_NORMAL", "CRC-64/NVME, normal", 64, 0xAD93D23594C93659, False, _all(64)),
+    _normal(_CRC32, "CRC-32 (IEEE 802.3), normal"),
+    _normal(_ECMA, "CRC-64/WE (ECMA-182), normal"),
+    _normal(_ISO, "CRC-64 (ISO 3309), normal"),
+    _JONES,
+    _normal(_JONES, "CRC-64 (Jones), normal"),
+    _normal(_NVME, "CRC-64/NVME, normal"),
 )
 
 

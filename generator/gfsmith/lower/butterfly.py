@@ -24,7 +24,7 @@ class Butterfly:
     """Steps x += C y, then y += x; of the inverse both in the other order."""
 
     def __init__(self, spec: KernelSpec, multiply: Multiply, constants: tuple[Value, ...]) -> None:
-        self._planes = spec.table_outputs
+        self._planes, self._elements = spec.table_outputs, spec.elements
         self._inverse = spec.operation in (Operation.IFFT, Operation.IFFT4)
         steps = _PAIR if spec.elements == 2 else _LAYERS
         self._steps = steps[::-1] if self._inverse else steps
@@ -34,10 +34,9 @@ class Butterfly:
     def take(self, b: Builder, offset: int) -> None:
         """Emit the butterfly of one vector of every plane. All loads precede the stores, because a
         destination may be a source."""
-        count = 1 + max(y for _, y, _ in self._steps)
         elements = [
             [b.load(Space.SOURCE, element * self._planes + plane, offset) for plane in range(self._planes)]
-            for element in range(count)
+            for element in range(self._elements)
         ]
         for x, y, matrix in self._steps:
             if self._inverse:
