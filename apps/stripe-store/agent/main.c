@@ -1,5 +1,5 @@
 /* stripe-agent: the agent of one memory stripe. See README.md. */
-#include "../../common/streams.h"
+#include "streams.h"
 #include "call.h"
 #include "client.h"
 #include "command.h"

@@ -1,5 +1,5 @@
 /* stripe-chunk: a chunk server, which uses a running memcached. See README.md. */
-#include "../../common/streams.h"
+#include "streams.h"
 #include "common/fault.h"
 #include "common/files.h"
 #include "common/options.h"

@@ -1,5 +1,5 @@
 /* stripe-store: a complete store on this machine. See README.md. */
-#include "../../common/streams.h"
+#include "streams.h"
 #include "agent/settings.h"
 #include "common/options.h"
 #include "common/report.h"

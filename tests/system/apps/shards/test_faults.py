@@ -151,7 +151,7 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
         every(Folder, "alloc:ENOMEM"),
     ),
     "a short write is complete": (
-        Mutant("size - done", "size", within="output_write"),
+        Mutant("size - done", "size", within="output_write_at"),
         every(Protect, "call:SHORT"),
     ),
     "shards are not flushed": (Mutant("fsync(out->fd)", "0"), power),

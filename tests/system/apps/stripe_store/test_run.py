@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import signal
@@ -270,20 +271,23 @@ def test_one_store_in_a_folder(programs: Path, tmp_path: Path) -> None:
 
 
 def test_an_agent_in_the_folder(programs: Path, tmp_path: Path) -> None:
-    """The agent of a killed run has not ended: another run does not remove its lock and its group."""
+    """The agent of a killed run has not ended: another run does not remove its lock and its group.
+
+    The test holds the lock in the agent's place, because the kernel continues a stopped agent when the run ends.
+    """
     folder = tmp_path / "store"
     with running(programs, folder) as (run, client):
         client.close()
-        agent, group = children(run.pid)["agent"], (folder / "group").read_text()
-        os.kill(agent, signal.SIGSTOP)
+        started, group = children(run.pid), (folder / "group").read_text()
         run.kill()
         run.wait(DEADLINE)
-        try:
-            line = refusal(programs, "stripe-store", "run", folder)
-            assert line == f"stripe-store: {folder}: an agent runs in it already"
-            assert (folder / "group").read_text() == group and (folder / "agent.lock").exists()
-        finally:
-            os.kill(agent, signal.SIGKILL)
+    wait_for("all to end", lambda: not any(Path(f"/proc/{pid}").exists() for pid in started.values()))
+    (folder / "group").write_text(group)
+    with (folder / "agent.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        line = refusal(programs, "stripe-store", "run", folder)
+        assert line == f"stripe-store: {folder}: an agent runs in it already"
+        assert (folder / "group").read_text() == group and (folder / "agent.lock").exists()
     with running(programs, folder):
         pass
 
