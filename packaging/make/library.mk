@@ -121,7 +121,7 @@ LIBRARIES := $(BUILD)/lib$(NAME).a $(if $(findstring mingw,$(TRIPLE)),,$(BUILD)/
 $(BUILD)/obj/%.o: %.c $(HEADERS) $(BUILD)/obj/flags
 	@mkdir -p $(@D)
 	@$(CC) $(CFLAGS) $(REQUIRED_CFLAGS) $(if $(filter $(GFSMITH_GENERATED)/%,$<),$(HARDEN_KERNELS),$(HARDEN_RUNTIME)) \
-	  $(INCLUDES) -c $< -o $@
+	  $(INCLUDES) -MMD -MP -c $< -o $@
 
 # The flags for C: the file is newer than the objects if they have changed.
 $(BUILD)/obj/flags: ALWAYS

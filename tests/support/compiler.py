@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.library import NATIVE
-from tests.support.machines import runtime_sources, unity
+from tests.support.machines import runtime_sources, set_source
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 
@@ -69,7 +69,7 @@ class Compiler:
         access that a sanitizer checks.
         """
         target = self.output / name
-        sources = [NATIVE / f"{name}.c", *runtime_sources(), unity("scalar", self.output)]
+        sources = [NATIVE / f"{name}.c", *runtime_sources(), set_source("scalar")]
         self.run(
             *("gcc", *self.FLAGS, "-Wno-conversion", "-O0", "-g", *self.INCLUDES, *flags),
             *(*map(str, sources), "-o", str(target), str(self.build / "libgfsmith.a"), "-pthread"),

@@ -115,23 +115,16 @@ def supported(machine: Machine, cpu: str) -> list[str]:
     return [isa.name for isa in instruction_sets(machine.arch) if isa.features <= features]
 
 
-def kernel_sources(isa: str, generated: Path = GENERATED) -> list[Path]:
-    """Return the kernels of an instruction set, as gen_out/sources.mk lists them."""
-    text = (generated / "sources.mk").read_text()
-    _, found, rest = text.partition(f"GFSMITH_SOURCES_{isa} := ")
-    assert found, isa
-    block = re.match(r"\\\n(?:  .*\\\n)*  .*\n", rest)
-    assert block is not None
-    return [generated / name for name in re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+)", block.group())]
+def kernel_sources(isa: str) -> list[Path]:
+    """Return the kernels of an instruction set in C."""
+    sources = sorted((GENERATED / isa).glob("*.c"))
+    assert sources, isa
+    return sources
 
 
-def unity(isa: str, folder: Path) -> Path:
-    """Write one source that includes all kernels of a set, so that headers of intrinsics are read once, not
-    50 times.
-    """
-    path = folder / f"unity_{isa}.c"
-    path.write_text("".join(f'#include "{source}"\n' for source in kernel_sources(isa)))
-    return path
+def set_source(isa: str) -> Path:
+    """Return the source that includes all kernels of an instruction set in C."""
+    return GENERATED / f"{isa}.c"
 
 
 def runtime_sources() -> list[Path]:
@@ -171,7 +164,7 @@ class CrossBuild:
         self.isas = [isa.name for isa in instruction_sets(machine.arch)]
 
     def make(self) -> None:
-        for sources in (runtime_sources(), [unity(isa, self.folder) for isa in self.isas]):
+        for sources in (runtime_sources(), [set_source(isa) for isa in self.isas]):
             call([*self.compiler, "-O1", "-c", *sources], cwd=self.folder)
         self._archive(self.library, [*self.folder.glob("*.o")])
         for name in PROGRAMS:
@@ -190,7 +183,7 @@ class CrossBuild:
         sources = [source for source in runtime_sources() if not source.name.startswith("cpu_")]
         call([*self.compiler, "-O1", f"-DGFSMITH_SINGLE_ISA={isa}", "-c", *sources], cwd=folder)
         library = folder / "libgfsmith.a"
-        self._archive(library, [*folder.glob("*.o"), self.folder / f"unity_{isa}.o"])
+        self._archive(library, [*folder.glob("*.o"), self.folder / f"{isa}.o"])
         return library
 
     def _archive(self, library: Path, objects: list[Path]) -> None:

@@ -32,6 +32,6 @@ def source_path(spec: KernelSpec) -> str:
 
 
 def build_source(spec: KernelSpec) -> str:
-    """Return the path of the source that build systems compile for a kernel: for machine code that of its
-    set, which includes the kernel's own."""
-    return f"{spec.isa.name}.S" if spec.machine_code else source_path(spec)
+    """Return the path of the source that build systems compile for a kernel: that of its set, which includes
+    the kernel's own."""
+    return f"{spec.isa.name}.{'S' if spec.machine_code else 'c'}"

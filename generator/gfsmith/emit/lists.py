@@ -22,7 +22,7 @@ class _IsaKernels:
     guard, condition: a build contains the set if the compiler's target is `arch` (guard) and
     GFSMITH_SINGLE_ISA is undefined or equal to `name` (condition). specs: kernels with run-time coefficients.
     pipelined: those whose src array is different; no other list contains them. kernels: paths of
-    all kernels. sources: paths of the files that build systems compile.
+    all kernels. source: path of the file that build systems compile, which includes them.
     """
 
     name: str
@@ -35,7 +35,7 @@ class _IsaKernels:
     pipelined: tuple[KernelSpec, ...]
     baked: tuple[KernelSpec, ...]
     kernels: tuple[str, ...]
-    sources: tuple[str, ...]
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
         pipelined=tuple(s for s in mine if s.pipelined),
         baked=tuple(s for s in mine if s.baked is not None and not s.pipelined),
         kernels=tuple(map(source_path, mine)),
-        sources=tuple(dict.fromkeys(map(build_source, mine))),
+        source=build_source(mine[0]),
     )
 
 
@@ -122,6 +122,5 @@ def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dic
         files["gfsmith_prefetch.h"] = render("gfsmith_prefetch.h.j2")
     if any(spec.machine_code for spec in specs):
         files["gfsmith_asm.h"] = render("gfsmith_asm.h.j2")
-    for isa in isas:
-        files |= {path: render("x86_set.S.j2", isa=isa) for path in isa.sources if path.endswith(".S")}
+    files |= {isa.source: render("set_source.j2", isa=isa) for isa in isas}
     return files

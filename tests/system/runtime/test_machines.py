@@ -22,8 +22,8 @@ from tests.support.machines import (
     instruction_sets,
     kernel_sources,
     runtime_sources,
+    set_source,
     supported,
-    unity,
 )
 from tests.support.paths import ROOT
 
@@ -192,7 +192,7 @@ def test_second_compiler(machine: Machine, tmp_path: Path) -> None:
     """The other compiler of gcc 12 and clang-19 also compiles the library and every
     kernel without warnings.
     """
-    kernels = [unity(isa.name, tmp_path) for isa in instruction_sets(machine.arch)]
+    kernels = [set_source(isa.name) for isa in instruction_sets(machine.arch)]
     (other,) = machine.compilers().keys() - {machine.compiler}
     command = [*machine.compilers()[other], *STRICT, *includes(), "-O0", "-S"]
     command += ["-emit-llvm"] if other == "clang" else []

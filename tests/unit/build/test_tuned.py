@@ -106,7 +106,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = _gen(folder)
     assert result.exit_code == 0, result.output
     generated = folder / "gen_out"
-    kernels = [*generated.rglob("*.S"), *generated.rglob("*.c")]
+    kernels = [*generated.glob("*.S"), *generated.glob("*.c")]
     sources = [NATIVE / "dispatch.c", *sorted((ROOT / "runtime/core/src").glob("*.c")), *kernels]
     flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wl,--wrap=gfs_cpu_identify"]
     includes = [f"-I{ROOT / 'runtime/core' / part}" for part in ("include", "src")] + [f"-I{generated}"]

@@ -81,6 +81,7 @@ LISTS = (
     "isas.inc",
     "tuned.inc",
     "gfni_avx512.S",
+    "sve.c",
     "sources.mk",
     "sources.cmake",
     "gfsmith_isas.h",
