@@ -1,5 +1,4 @@
 /* stripe-agent: the agent of one memory stripe. See README.md. */
-#include "streams.h"
 #include "call.h"
 #include "client.h"
 #include "command.h"
@@ -16,6 +15,7 @@
 #include "node.h"
 #include "recover.h"
 #include "settings.h"
+#include "streams.h"
 #include "tls.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* stripe-chunk: a chunk server, which uses a running memcached. See README.md. */
-#include "streams.h"
 #include "common/fault.h"
 #include "common/files.h"
 #include "common/options.h"
@@ -11,6 +10,7 @@
 #include "job.h"
 #include "memory.h"
 #include "request.h"
+#include "streams.h"
 
 #include <errno.h>
 #include <signal.h>

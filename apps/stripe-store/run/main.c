@@ -1,10 +1,10 @@
 /* stripe-store: a complete store on this machine. See README.md. */
-#include "streams.h"
 #include "agent/settings.h"
 #include "common/options.h"
 #include "common/report.h"
 #include "network.h"
 #include "run.h"
+#include "streams.h"
 
 #include <errno.h>
 #include <event2/event.h>

@@ -273,7 +273,8 @@ def test_one_store_in_a_folder(programs: Path, tmp_path: Path) -> None:
 def test_an_agent_in_the_folder(programs: Path, tmp_path: Path) -> None:
     """The agent of a killed run has not ended: another run does not remove its lock and its group.
 
-    The test holds the lock in the agent's place, because the kernel continues a stopped agent when the run ends.
+    The test holds the lock in the agent's place, because the kernel continues a stopped agent when the run
+    ends.
     """
     folder = tmp_path / "store"
     with running(programs, folder) as (run, client):
