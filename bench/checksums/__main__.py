@@ -1,7 +1,9 @@
-"""python -m bench.checksums: parities and the CRC-32C of all shards, as the table of docs/checksums.md.
+"""python -m bench.checksums: the tables of docs/checksums.md.
 
-Figures are GB/s of source data (medians), and the speed of one pass over that of encoding alone, of two
-passes and of ISA-L's two passes (crc32_iscsi) in the same trial: the median, with the quartiles.
+The first has parities and the CRC-32C of all shards: GB/s of source data (medians), and the speed of one pass
+over that of encoding alone, of two passes and of ISA-L's two passes (crc32_iscsi) in the same trial: the
+median, with the quartiles. The second (--scrub) has the sketch of a shard: GB/s (medians) of reading alone,
+of the sketch and of the CRC-32C, and the speed of the sketch over that of the others in the same trial.
 """
 
 from __future__ import annotations
@@ -25,27 +27,28 @@ POOL = 512 << 20
 SAMPLE = 8 << 20  #: bytes of data of a sample from memory; an eighth of that in cache
 
 
-def build() -> Path:
-    """Build the driver with the library. Raises BuildError."""
-    if ctypes.util.find_library("isal") is None:
-        raise BuildError("libisal is missing: apt-get install libisal-dev")
+def build(name: str, flags: tuple[str, ...], *libraries: str) -> Path:
+    """Build a driver with the library. Raises BuildError."""
     subprocess.run(["make", "-s", "lib"], cwd=ROOT, check=True)
     DRIVER.mkdir(parents=True, exist_ok=True)
-    sources = [HERE / "driver.c", ROOT / "build" / "libgfsmith.a"]
-    compile_program(
-        DRIVER / "driver", sources, (f"-I{ROOT / 'runtime/core/include'}",), ["-lisal", "-lpthread"]
-    )
-    return DRIVER / "driver"
+    sources = [HERE / f"{name}.c", ROOT / "build" / "libgfsmith.a"]
+    include = f"-I{ROOT / 'runtime/core/include'}"
+    compile_program(DRIVER / name, sources, (include, *flags), [*libraries, "-lpthread"])
+    return DRIVER / name
+
+
+def times(driver: Path, *numbers: int) -> np.ndarray:
+    """Return the nanoseconds that a driver prints, trials x ways."""
+    done = subprocess.run([driver, *map(str, numbers)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"bench.checksums: {driver.name} {numbers}: {done.stderr.strip()}")
+    return np.array([line.split() for line in done.stdout.splitlines()], float)
 
 
 def measure(driver: Path, k: int, m: int, length: int, memory: bool, trials: int) -> np.ndarray:
     """Return nanoseconds per stripe, trials x ways."""
     turns = max(1, (SAMPLE if memory else SAMPLE // 8) // (k * length))
-    numbers = (k, m, length, POOL if memory else 0, turns, trials)
-    done = subprocess.run([driver, *map(str, numbers)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"bench.checksums: {k}+{m}, {length} bytes: {done.stderr.strip()}")
-    return np.array([line.split() for line in done.stdout.splitlines()], float)
+    return times(driver, k, m, length, POOL if memory else 0, turns, trials)
 
 
 def row(k: int, m: int, length: int, memory: bool, ns: np.ndarray) -> list[str]:
@@ -55,20 +58,48 @@ def row(k: int, m: int, length: int, memory: bool, ns: np.ndarray) -> list[str]:
     return cells + [spread(ns[:, other] / ns[:, 1], 2) for other in (0, 2, 3)]
 
 
-def main() -> int:
-    parser = OneLineParser(prog="bench.checksums", description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=60)
-    trials = parser.parse_args().trials
-    try:
-        driver = build()
-    except (BuildError, subprocess.CalledProcessError) as error:
-        print(f"bench.checksums: {error}", file=sys.stderr)
-        return 1
+def scrub_row(length: int, memory: bool, ns: np.ndarray) -> list[str]:
+    """Return the cells of a row of the second table."""
+    cells = [f"{length:,} B, {'DRAM' if memory else 'cache'}"]
+    cells += [f"{length / np.median(ns[:, way]):.1f}" for way in range(3)]
+    return cells + [spread(ns[:, other] / ns[:, 1], 2) for other in (0, 2)]
+
+
+def scrub(trials: int) -> list[str]:
+    """Return the lines of the second table. Raises BuildError."""
+    driver = build("scrub", ("-O3", "-march=native"))
+    cells = [(length, memory) for memory in (False, True) for length in DRAM]
+    rows = []
+    for length, memory in cells:
+        turns = max(1, (SAMPLE if memory else SAMPLE // 8) // length)
+        ns = times(driver, length, POOL if memory else 0, turns, trials)
+        rows.append(scrub_row(length, memory, ns))
+    return list(table(("shard, place", "read", "sketch", "CRC-32C", "of reading", "of CRC-32C"), rows))
+
+
+def one_pass(trials: int) -> list[str]:
+    """Return the lines of the first table. Raises BuildError."""
+    if ctypes.util.find_library("isal") is None:
+        raise BuildError("libisal is missing: apt-get install libisal-dev")
+    driver = build("driver", (), "-lisal")
     cells = [(*shape, length, False) for shape in SHAPES for length in CACHED]
     cells += [(*shape, length, True) for shape in SHAPES for length in DRAM]
     rows = (row(*cell, measure(driver, *cell, trials)) for cell in cells)
     titles = ("shape, shard, place", "encode", "one pass", "of encode", "of two passes", "of ISA-L")
-    print(*table(titles, rows), sep="\n", end="")
+    return list(table(titles, rows))
+
+
+def main() -> int:
+    parser = OneLineParser(prog="bench.checksums", description=__doc__.splitlines()[0])
+    parser.add_argument("--trials", type=int, default=60)
+    parser.add_argument("--scrub", action="store_true", help="measure sketches")
+    given = parser.parse_args()
+    try:
+        lines = (scrub if given.scrub else one_pass)(given.trials)
+    except (BuildError, subprocess.CalledProcessError) as error:
+        print(f"bench.checksums: {error}", file=sys.stderr)
+        return 1
+    print(*lines, sep="\n", end="")
     return 0
 
 

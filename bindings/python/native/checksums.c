@@ -4,6 +4,8 @@
 #include "gfsmith_checksum.h"
 #include "module.h"
 
+#define SKETCH "gfsmith.sketch"
+
 static const char *const kinds[] = {"crc32c",     "crc32",     "crc64_nvme",
                                     "crc64_ecma", "crc64_iso", "crc16_t10"};
 
@@ -199,8 +201,73 @@ static PyObject *check_checksums(PyObject *module, PyObject *const *given, Py_ss
   return result;
 }
 
+static void release_sketch(PyObject *capsule) {
+  gfsmith_sketch_destroy(PyCapsule_GetPointer(capsule, SKETCH));
+}
+
+/* sketch_tables(polynomial) -> capsule */
+static PyObject *sketch_tables(PyObject *module, PyObject *polynomial) {
+  (void)module;
+  unsigned long number = PyLong_AsUnsignedLong(polynomial);
+  if (number == (unsigned long)-1 && PyErr_Occurred())
+    return NULL;
+  gfsmith_sketch *tables = NULL;
+  gfsmith_status status = gfsmith_sketch_create(&tables, (unsigned)number);
+  if (status != GFSMITH_OK)
+    return done(status, "sketch");
+  PyObject *capsule = PyCapsule_New(tables, SKETCH, release_sketch);
+  if (capsule == NULL)
+    gfsmith_sketch_destroy(tables);
+  return capsule;
+}
+
+/* Get a sketch, the argument `start`. */
+static bool sketch_of(PyObject *object, uint8_t *sum) {
+  char *bytes;
+  Py_ssize_t size;
+  if (PyBytes_AsStringAndSize(object, &bytes, &size) != 0)
+    return false;
+  if (size != GFSMITH_SKETCH_BYTES)
+    return raise_status(GFSMITH_EINVAL, "start: %zd bytes, must be %d", size, GFSMITH_SKETCH_BYTES);
+  memcpy(sum, bytes, GFSMITH_SKETCH_BYTES);
+  return true;
+}
+
+static bool offset_of(PyObject *object, uint64_t *offset) {
+  *offset = PyLong_AsUnsignedLongLong(object);
+  if (*offset != (uint64_t)-1 || !PyErr_Occurred())
+    return true;
+  if (!PyErr_ExceptionMatches(PyExc_OverflowError))
+    return false;
+  PyErr_Clear();
+  return raise_status(GFSMITH_EINVAL, "offset: %R, must be 0 to 2^64 - 1 less the bytes", object);
+}
+
+/* sketch_add(tables, start: bytes, offset, data) -> bytes */
+static PyObject *sketch_add(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const gfsmith_sketch *tables =
+      arguments(count, 4) ? PyCapsule_GetPointer(given[0], SKETCH) : NULL;
+  uint8_t sum[GFSMITH_SKETCH_BYTES];
+  uint64_t offset;
+  if (tables == NULL || !sketch_of(given[1], sum) || !offset_of(given[2], &offset))
+    return NULL;
+  shards s;
+  PyObject *result = NULL;
+  if (shards_begin(&s, 1) && shards_add_one(&s, given[3], "data", READ)) {
+    gfsmith_status status;
+    RUN(&s, status = gfsmith_sketch_add(tables, sum, offset, (size_t)s.len, s.pointers[0]));
+    result = status == GFSMITH_OK
+                 ? PyBytes_FromStringAndSize((const char *)sum, GFSMITH_SKETCH_BYTES)
+                 : done(status, "sketch");
+  }
+  shards_end(&s);
+  return result;
+}
+
 PyMethodDef checksum_methods[] = {
     FAST(checksum),         FAST(checksum_combine),
     FAST(encode_checksums), FAST(reconstruct_checksums),
-    FAST(check_checksums),  {NULL, NULL, 0, NULL},
+    FAST(check_checksums),  {"sketch_tables", sketch_tables, METH_O, NULL},
+    FAST(sketch_add),       {NULL, NULL, 0, NULL},
 };

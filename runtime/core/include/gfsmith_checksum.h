@@ -1,5 +1,6 @@
 /** @file
- * Cyclic redundancy checks, of bytes and of the shards of a codec in the pass that computes them.
+ * Cyclic redundancy checks, of bytes and of the shards of a codec in the pass that computes them;
+ * and sketches, from which a codec computes the sketches of parities.
  *
  * The state of a check starts at 0 and always equals the checksum of the bytes so far as the
  * standard defines it, so a state needs no end. It has 16, 32 or 64 bits, according to the check;
@@ -8,10 +9,10 @@
  * The functions use the carry-less multiplication of the CPU if it has one and the current
  * instruction set (gfsmith_isa(), gfsmith_set_isa()) is a set of vectors; a library for a single
  * instruction set, and every other machine, use tables, whose addresses depend on data. Nothing is
- * allocated. Bytes need no alignment and no padding.
+ * allocated, except by gfsmith_sketch_create. Bytes need no alignment and no padding.
  *
- * Every function returns GFSMITH_OK, or GFSMITH_EINVAL with nothing written: an unknown check, a
- * state beyond its bits, or a pointer that is NULL though it is needed. */
+ * Every function of checks returns GFSMITH_OK, or GFSMITH_EINVAL with nothing written: an unknown
+ * check, a state beyond its bits, or a pointer that is NULL though it is needed. */
 #ifndef GFSMITH_CHECKSUM_H
 #define GFSMITH_CHECKSUM_H
 
@@ -145,6 +146,52 @@ GFSMITH_API gfsmith_status gfsmith_check_checksums(const gfsmith_codec *codec,
                                                    gfsmith_checksum kind, size_t len,
                                                    const uint8_t *const *shards, uint64_t *states,
                                                    bool *ok);
+
+/** Bytes of a sketch. */
+#define GFSMITH_SKETCH_BYTES 8
+
+/** The tables of sketches over one field. Immutable: threads may share it. */
+typedef struct gfsmith_sketch gfsmith_sketch;
+
+/** Create the tables of sketches: 6 KiB, and the tables of a codec with 36 + 4 shards.
+ *
+ * A sketch is a checksum of 8 bytes that is linear over GF(2^8): the sum of weights times the bytes
+ * of a shard, where the weights depend on the polynomial and on the place of a byte
+ * (docs/checksums.md). So a codec over the same polynomial, in ordinary layout, computes the
+ * sketches of parities from the sketches of data, as shards of GFSMITH_SKETCH_BYTES bytes:
+ * gfsmith_encode computes them, gfsmith_check compares them, gfsmith_locate names the shard whose
+ * sketch differs, gfsmith_update and gfsmith_reconstruct work as well. So a scrub verifies all
+ * parities though every shard is read once, where it is stored.
+ *
+ * A sketch finds accidental damage, not forgery. docs/checksums.md tells which errors it always
+ * finds. Zeros at the end of a shard do not change its sketch.
+ *
+ * @param out where the tables go; on failure *out = NULL
+ * @param polynomial that of the codec: GFSMITH_POLYNOMIAL for the codes known by name
+ * @return GFSMITH_EINVAL (out NULL; a polynomial that is reducible or not of degree 8),
+ *     GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED as gfsmith_codec_create */
+GFSMITH_API gfsmith_status gfsmith_sketch_create(gfsmith_sketch **out, unsigned polynomial);
+
+/** Free the tables.
+ *
+ * @param sketch may be NULL, and nothing is done */
+GFSMITH_API void gfsmith_sketch_destroy(gfsmith_sketch *sketch);
+
+/** Add the sketch of a piece of a shard to a sketch.
+ *
+ * The sketch of a shard is the sum of those of its pieces, in any order: XOR adds sketches that
+ * were computed apart. After a change, add the sketch of old data ^ new data at its offset.
+ *
+ * @param sketch the tables
+ * @param sum GFSMITH_SKETCH_BYTES bytes: zeros, or the sum of the pieces so far; replaced by the
+ * sum with this piece
+ * @param offset the place of the first byte in the shard
+ * @param len number of bytes
+ * @param data the bytes, read
+ * @return GFSMITH_EINVAL with nothing written: sketch NULL, offset + len exceeds 2^64 - 1; with
+ *     len > 0, sum or data NULL */
+GFSMITH_API gfsmith_status gfsmith_sketch_add(const gfsmith_sketch *sketch, uint8_t *sum,
+                                              uint64_t offset, size_t len, const uint8_t *data);
 
 #ifdef __cplusplus
 }

@@ -86,6 +86,7 @@ FRAGMENTS: dict[str, tuple[str, ...]] = {
         f"{CODEC}, const uint8_t *const *first_data, uint8_t *const *first_parity, "
         "const uint8_t *const *second_data, uint8_t *const *second_parity",
         f"{CODEC}, {STRIPE}, const bool *present, const uint64_t *stored",
+        f"{CODEC}, {STRIPE}",
     ),
     "docs/algebra.md": ("const uint8_t *numerators, const uint8_t *denominators, uint8_t *quotients",),
     "docs/compose/guide.md": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from gfsmith.codec import _native
@@ -40,3 +41,10 @@ def checksum_combine(kind: str, first: int, second: int, second_length: int) -> 
     '0xe3069283'
     """
     return _native.checksum_combine(kind, first, second, second_length)
+
+
+@cache
+def sketch_tables(polynomial: int, isa: str) -> _native._Sketch:
+    """Return the tables of sketches over a field, for the present instruction set."""
+    assert isa == _native.isa()
+    return _native.sketch_tables(polynomial)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gfsmith.codec import _native
 from gfsmith.codec.batches import Batches
+from gfsmith.codec.checksums import sketch_tables
 from gfsmith.codec.construction import integer
 from gfsmith.codec.errors import InvalidError
 from gfsmith.codec.located import Located
@@ -109,6 +110,28 @@ class Codec(Batches):
         if parity is None:
             parity = new(data, self.m)
         return parity, _native.encode_checksums(self._handle, kind, data, parity, before)
+
+    def sketch(self, data: Shard, offset: int = 0, start: bytes = bytes(8)) -> bytes:
+        """Compute the sketch of a shard: 8 bytes that find damage, like a checksum, and are linear over the
+        codec's field (docs/checksums.md).
+
+        The sketches of a stripe's shards are a stripe of the same code. So `check` compares the sketches of
+        parities with those of data, and `encode`, `locate` and `reconstruct` work with them as well.
+
+        data: a buffer of bytes, a shard or a piece of one. offset: the place of the first byte in the shard.
+        start: the sum of the sketches of other pieces. Errors: InvalidError (a codec in packet layout, a
+        start that has not 8 bytes, an offset that is negative or too large).
+
+        >>> codec = Codec("cauchy", k=3, m=2)
+        >>> shards = [b"one.", b"two.", b"six.", *codec.encode([b"one.", b"two.", b"six."])]
+        >>> codec.check([codec.sketch(shard) for shard in shards])
+        True
+        >>> codec.sketch(b"o.", offset=2, start=codec.sketch(b"tw")) == codec.sketch(b"two.")
+        True
+        """
+        if self._packet:
+            raise InvalidError("sketch: this codec is in packet layout, must be in ordinary layout")
+        return _native.sketch_add(sketch_tables(self._polynomial, _native.isa()), start, offset, data)
 
     def append(self, index: int, data: Shard, parity: Rows, *, first: bool = False) -> None:
         """Encode data shards that arrive one at a time, in any order. After all k the parities are those of

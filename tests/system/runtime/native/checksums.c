@@ -70,6 +70,25 @@ static void shards(gfsmith_checksum kind) {
   gfsmith_codec_destroy(codec);
 }
 
+/* The sketch of a whole is the sum of those of its pieces. */
+static void sketches(void) {
+  gfsmith_sketch *tables;
+  REQUIRE(gfsmith_sketch_create(&tables, GFSMITH_POLYNOMIAL) == GFSMITH_OK);
+  uint8_t whole[GFSMITH_SKETCH_BYTES] = {0};
+  REQUIRE(gfsmith_sketch_add(tables, whole, 77, BYTES, data) == GFSMITH_OK);
+  for (size_t at = 0; at <= BYTES; at += 997) {
+    uint8_t sum[GFSMITH_SKETCH_BYTES] = {0};
+    REQUIRE(gfsmith_sketch_add(tables, sum, 77 + at, BYTES - at, data + at) == GFSMITH_OK);
+    REQUIRE(gfsmith_sketch_add(tables, sum, 77, at, data) == GFSMITH_OK);
+    REQUIRE(memcmp(sum, whole, sizeof sum) == 0);
+  }
+  printf("sketch");
+  for (size_t n = 0; n < sizeof whole; n++)
+    printf(" %d", whole[n]);
+  printf("\n");
+  gfsmith_sketch_destroy(tables);
+}
+
 /* Calls that are refused and write nothing: no such check, a state with too many bits, NULL, T10
  * with another sector, a rest of a sector. */
 static void refused(void) {
@@ -108,6 +127,7 @@ int main(int argc, char **argv) {
     sectors((gfsmith_checksum)kind);
     shards((gfsmith_checksum)kind);
   }
+  sketches();
   refused();
   return 0;
 }
