@@ -27,6 +27,7 @@ mod parallel;
 mod plan;
 mod repair;
 mod shards;
+mod sketch;
 #[cfg(feature = "shards")]
 pub mod streams;
 #[allow(missing_docs)]
@@ -39,3 +40,4 @@ pub use error::{Error, Result};
 pub use isa::{isa, set_isa};
 pub use kernels::{check_kernels, Kernels};
 pub use plan::Plan;
+pub use sketch::Sketch;

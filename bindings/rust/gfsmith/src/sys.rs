@@ -17,6 +17,12 @@ pub struct Plan {
     _private: [u8; 0],
 }
 
+/// `gfsmith_sketch`.
+#[repr(C)]
+pub struct Sketch {
+    _private: [u8; 0],
+}
+
 /// The second parameter of [`Run`].
 pub type Task = Option<unsafe extern "C" fn(argument: *mut c_void, index: c_uint)>;
 /// The function of an executor.
@@ -176,6 +182,11 @@ library! {
     fn check_checksums(
         codec: *const Codec, kind: Checksum, len: usize, shards: *const *const u8,
         states: *mut u64, ok: *mut bool
+    ) -> Status;
+    fn sketch_create(out: *mut *mut Sketch, polynomial: c_uint) -> Status;
+    fn sketch_destroy(sketch: *mut Sketch);
+    fn sketch_add(
+        sketch: *const Sketch, sum: *mut u8, offset: u64, len: usize, data: *const u8
     ) -> Status;
     fn check_kernels(compared: *mut c_uint, compiled: *mut c_uint) -> *const c_char;
     fn isa() -> *const c_char;

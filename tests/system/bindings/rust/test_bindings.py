@@ -18,7 +18,7 @@ from tests.system.bindings.rust.support import Project
 
 PREFIX = "gfrust"
 SYS = "gfsmith/src/sys.rs"
-OPAQUE = {"codec": "Codec", "plan": "Plan"}
+OPAQUE = {"codec": "Codec", "plan": "Plan", "sketch": "Sketch"}
 
 ROOT = """
 #![deny(clashing_extern_declarations)]

@@ -57,19 +57,19 @@ def _run(project: Project, program: str, code: str, *options: str) -> None:
 
 
 def test_the_code_of_the_page_runs(project: Project) -> None:
-    first, _, checksums, _ = _blocks()
+    first, _, checksums, sketches, _ = _blocks()
     (stripes,) = _blocks("batches.md")
-    _run(project, PROGRAM, first + stripes + checksums)
+    _run(project, PROGRAM, first + stripes + checksums + sketches)
 
 
 def test_the_streams_of_the_page_run(project: Project) -> None:
-    _, _, _, streams = _blocks()
+    *_, streams = _blocks()
     # The shards exist once `split` has written them.
     code = streams.replace("open()", "lose(&writers)")
     _run(project, STREAMS, code, "--features", "shards")
 
 
 def test_the_configuration_of_the_page_is_that_of_the_crate() -> None:
-    _, second, _, _ = _blocks()
+    _, second, *_ = _blocks()
     script = (ROOT / EXAMPLE / "gfsmith" / "build.rs").read_text(encoding="utf-8")
     assert all(line in script for line in second.splitlines())
