@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing import active_children, parent_process
 from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -18,12 +18,23 @@ Result = TypeVar("Result")
 STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
-def _start_worker() -> None:
+#: In a worker: the function and all tasks.
+_work: Callable[[Any], Any]
+_tasks: Sequence[Any]
+
+
+def _start_worker(work: Callable[[Task], Result], tasks: Sequence[Task]) -> None:
     """Prepare a worker: it ignores these signals, because the parent receives them and stops the workers, and
     it ends if the parent does, even if the parent is killed."""
+    global _work, _tasks
+    _work, _tasks = work, tasks
     for number in STOPS:
         signal.signal(number, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _perform(number: int) -> Any:
+    return _work(_tasks[number])
 
 
 def _end_with_parent() -> None:
@@ -39,14 +50,16 @@ def _kill_workers() -> None:
         worker.kill()
 
 
-def _submit(
-    pool: ProcessPoolExecutor, work: Callable[[Task], Result], tasks: Sequence[Task]
-) -> dict[Future[Result], int]:
-    """Submit all tasks. Signals are blocked until the workers have been forked, since Python loses exceptions
-    that are raised in its hooks around a fork."""
+def _submit(pool: ProcessPoolExecutor, count: int) -> dict[Future[Any], int]:
+    """Submit the numbers of all tasks. Signals are blocked until the workers have been forked, since Python loses
+    exceptions that are raised in its hooks around a fork.
+
+    Numbers never fill the pipe to the workers. Tasks could, and CPython before 3.11.5 then waits for ever for a
+    killed worker to read the rest.
+    """
     old = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:
-        return {pool.submit(work, task): number for number, task in enumerate(tasks)}
+        return {pool.submit(_perform, number): number for number in range(count)}
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, old)
 
@@ -65,9 +78,9 @@ def run(
         for number, task in enumerate(tasks):
             done(number, work(task))
         return
-    with ProcessPoolExecutor(jobs, initializer=_start_worker) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(work, tasks)) as pool:
         try:
-            pending = _submit(pool, work, tasks)
+            pending = _submit(pool, len(tasks))
             while pending:
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     done(pending.pop(future), future.result())

@@ -82,3 +82,22 @@ def test_workers_end_with_a_parent_that_is_killed() -> None:
     with busy() as (process, workers):
         process.kill()
         assert _end(workers)
+
+
+REFUSED = """
+from gfsmith.build import parallel
+
+def work(task):
+    raise SystemError("refused")
+
+try:
+    parallel.run(work, [bytes(100000 + n) for n in range(50)], 2, lambda number, result: None)
+except SystemError as error:
+    print(error)
+"""
+
+
+def test_an_error_ends_the_work_on_long_tasks() -> None:
+    """With CPython before 3.11.5, killed workers that leave a full pipe behind stop the parent for ever."""
+    done = subprocess.run([sys.executable, "-c", REFUSED], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "refused\n", done.stderr
