@@ -19,7 +19,8 @@ typedef struct gathering {
   char *root;
 } gathering;
 
-static int add_path(gathering *to, const char *path);
+/* named: by the user, not found in a folder. */
+static int add_path(gathering *to, const char *path, bool named);
 
 static int add_folder(gathering *to, const char *path) {
   struct dirent **entries;
@@ -30,7 +31,7 @@ static int add_folder(gathering *to, const char *path) {
     const char *name = entries[i]->d_name;
     if (status == TOOL_OK && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
       char *inner = path_join(path, name);
-      status = add_path(to, inner);
+      status = add_path(to, inner, false);
       free(inner);
     }
     free(entries[i]);
@@ -58,7 +59,7 @@ static int add_file(gathering *to, const char *path) {
   return status;
 }
 
-static int add_path(gathering *to, const char *path) {
+static int add_path(gathering *to, const char *path, bool named) {
   struct stat info;
   if (lstat(path, &info) != 0)
     return refuse("cannot open %s: %s", path, strerror(errno));
@@ -66,6 +67,10 @@ static int add_path(gathering *to, const char *path) {
     return refuse("%s is a symbolic link", path);
   if (S_ISDIR(info.st_mode))
     return add_folder(to, path);
+  if (S_ISREG(info.st_mode) && !named && par2_is_volume(path)) {
+    say("%s: left out, because it is a PAR2 file", path);
+    return TOOL_OK;
+  }
   return S_ISREG(info.st_mode) ? add_file(to, path) : refuse("%s is not a regular file", path);
 }
 
@@ -90,7 +95,7 @@ static int gather(par2_set *set, char *const *paths, size_t count) {
   if (to.root == NULL)
     return refuse("cannot open %s: %s", set->folder, strerror(errno));
   for (size_t i = 0; i < count && status == TOOL_OK; i++)
-    status = add_path(&to, paths[i]);
+    status = add_path(&to, paths[i], true);
   free(to.root);
   if (set->file_count > 0)
     qsort(set->files, set->file_count, sizeof *set->files, compare_names);

@@ -213,6 +213,19 @@ def test_extra_files_have_blocks(tool: Tool, folder: Folder, tmp_path: Path) -> 
     assert folder.is_whole()
 
 
+def test_other_sets_in_a_folder_are_left_out(tool: Tool, folder: Folder) -> None:
+    """Unless they are named: recovery blocks are for files, not for other recovery blocks."""
+    folder.ours(tool)
+    left_out = sorted(path.name for path in folder.path.glob("set.*par2"))
+    done = tool.run("par2", "create", "-q", *OPTIONS, "all.par2", ".", cwd=folder.path)
+    assert (done.status, done.stderr) == (DONE, "")
+    said = done.stdout.splitlines()
+    assert said[: len(left_out)] == [f"./{name}: left out, because it is a PAR2 file" for name in left_out]
+    assert said[-1].startswith(f"all.par2: {len(FILES)} files, ")
+    named = tool.run("par2", "create", "-q", *OPTIONS, "named.par2", "set.par2", "tiny", cwd=folder.path)
+    assert named.stdout.splitlines()[-1].startswith("named.par2: 2 files, ")
+
+
 def test_extra_volumes_count(tool: Tool, folder: Folder, tmp_path: Path) -> None:
     folder.theirs()
     (tmp_path / "away").mkdir()
