@@ -13,6 +13,8 @@ var (
 	ErrDamaged = errors.New("streams: no trailer is intact, or the checksum of the original does not match")
 )
 
+var errNoContext = fmt.Errorf("%w: the context is nil", ErrInvalid)
+
 // MixedError names two readers whose shards do not belong together. It is an ErrMixed.
 type MixedError struct{ First, Second int }
 

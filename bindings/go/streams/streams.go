@@ -122,6 +122,9 @@ func (set Set) completed() (Set, error) {
 // Split encodes the original, read to its end, into k + m shards, and returns its length. A shard is complete only if
 // the error is nil. ctx is examined once for each stripe: it does not interrupt a call of Read or Write.
 func (s Streams) Split(ctx context.Context, original io.Reader, shards []io.Writer, set Set) (int64, error) {
+	if ctx == nil {
+		return 0, errNoContext
+	}
 	set, err := set.completed()
 	if err != nil {
 		return 0, err
@@ -184,6 +187,9 @@ func (s Streams) Repair(ctx context.Context, shards []io.Reader, rebuilt map[int
 
 func (s Streams) decode(ctx context.Context, shards []io.Reader, original io.Writer,
 	rebuilt map[int]io.Writer) (*Report, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	job, err := open(shards)
 	if err != nil {
 		return nil, err

@@ -234,6 +234,15 @@ func TestInvalidArguments(t *testing.T) {
 	}
 	_, err = pure.Join(background, readers(shards), nil)
 	is(t, err, streams.ErrInvalid)
+	var missing context.Context
+	_, err = pure.Split(missing, bytes.NewReader(nil), []io.Writer{io.Discard, io.Discard}, streams.Set{K: 1, M: 1})
+	is(t, err, streams.ErrInvalid)
+	_, err = pure.Verify(missing, readers(shards))
+	is(t, err, streams.ErrInvalid)
+	_, err = pure.Join(missing, readers(shards), io.Discard)
+	is(t, err, streams.ErrInvalid)
+	_, err = pure.Repair(missing, readers(shards), map[int]io.Writer{0: io.Discard})
+	is(t, err, streams.ErrInvalid)
 	for index, writer := range map[int]io.Writer{6: io.Discard, -1: io.Discard, 2: nil} {
 		_, err = pure.Repair(background, readers(shards), map[int]io.Writer{index: writer})
 		is(t, err, streams.ErrInvalid)
