@@ -54,8 +54,8 @@ def _submit(pool: ProcessPoolExecutor, count: int) -> dict[Future[Any], int]:
     """Submit the numbers of all tasks. Signals are blocked until the workers have been forked, since Python
     loses exceptions that are raised in its hooks around a fork.
 
-    Numbers never fill the pipe to the workers. Tasks could, and CPython before 3.11.5 then waits for ever for
-    a killed worker to read the rest.
+    Numbers never fill the pipe to the workers. Tasks could, and CPython before 3.11.5 then waits without end
+    for a killed worker to read the rest.
     """
     old = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:

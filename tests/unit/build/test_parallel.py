@@ -98,6 +98,6 @@ except SystemError as error:
 
 
 def test_an_error_ends_the_work_on_long_tasks() -> None:
-    """With CPython before 3.11.5, killed workers that leave a full pipe behind stop the parent for ever."""
+    """With CPython before 3.11.5, killed workers that leave a full pipe behind hang the parent."""
     done = subprocess.run([sys.executable, "-c", REFUSED], capture_output=True, text=True, timeout=60)
     assert done.stdout == "refused\n", done.stderr
