@@ -392,7 +392,8 @@ def test_lists_keep_them_apart() -> None:
         ("sources.mk", "GFSMITH_ADAPTIVE := 1"),
         ("sources.cmake", "set(GFSMITH_ADAPTIVE 1)"),
     ):
-        assert words in files[name] and f"x86/{ROWS.symbol}.S" in files[name]
+        assert words in files[name] and "/avx2.S" in files[name]
+    assert f'#include "x86/{ROWS.symbol}.S"' in files["avx2.S"]
     assert f"gfsmith_kernel {ROWS.symbol};" in files["gfsmith_kernels.h"]
     known = lists.build([plain, KNOWN])
     row = f"GFSMITH_PIPELINED({KNOWN.symbol}, avx2, 4, 2, cauchy_4x2_11d, rows, 0, 4, temporal, none)"
