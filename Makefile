@@ -47,8 +47,9 @@
 # make model-memory  simulate memory that we could not measure, into research/results; docs/memory.md
 # make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
 #              gfsmith; DIST_FLAGS="-c other.toml --prefix acme" for another set; docs/sources.md
-# make release every artifact of a release from a clean clone: build/release; about 16 minutes of CPU (AMD EPYC); docs/release.md
-# make test-release  install each artifact of build/release without the checkout and run an example with it
+# make release every artifact of a release from a clean clone: build/release; about 16 minutes of CPU (AMD EPYC); docs/release.md;
+#              make release PARTS="crate npm" builds single artifacts into build/release-parts
+# make test-release  install each artifact of build/release without the checkout and run an example with it; PARTS as above
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := gen
@@ -231,12 +232,14 @@ dist: setup-gen
 	@$(GFSMITH) export $(DIST_FLAGS) --form tree -o $(BUILD)/gfsmith-$(VERSION).tar.xz
 	@$(GFSMITH) export $(DIST_FLAGS) --form amalgamation -o $(BUILD)/gfsmith-amalgamation-$(VERSION).tar.xz
 
-RELEASE := PYTHONPATH=packaging .venv/bin/python -m release
+# PARTS="crate npm": these artifacts alone, into a folder that is no release; an unknown name lists the known ones.
+RELEASE := $(BUILD)/release$(if $(PARTS),-parts)
 release: setup-release
-	@$(RELEASE) . --out $(BUILD)/release --work $(BUILD)/release-work
+	@PYTHONPATH=packaging .venv/bin/python -m release . --out $(RELEASE) --work $(RELEASE)-work \
+	  $(if $(PARTS),--only $(PARTS))
 
 test-release: setup-release
-	@RELEASE=$(BUILD)/release .venv/bin/python -m pytest packaging/release/tests -v
+	@RELEASE=$(RELEASE) PARTS='$(PARTS)' .venv/bin/python -m pytest packaging/release/tests -v
 
 clean:
 	rm -rf $(BUILD)

@@ -19,7 +19,6 @@ gfsmith ({version}) unstable; urgency=medium
  -- {maintainer}  {date}
 """
 
-
 #: Debian's name of an architecture -> the flags of its build. Python's codec is for this machine only.
 ARCHITECTURES: dict[str, tuple[str, ...]] = {
     "amd64": (),
@@ -27,17 +26,17 @@ ARCHITECTURES: dict[str, tuple[str, ...]] = {
 }
 
 
-def debian(places: Places) -> None:
-    folder = places.folder("debian")
-    for architecture, flags in ARCHITECTURES.items():
-        packages = _build(places, folder / architecture, flags)
-        check(packages, folder)
-        for package in packages:
-            shutil.copy(package, places.out)
+def debian(places: Places, architecture: str) -> None:
+    """Build and check the packages for an architecture."""
+    folder = places.folder(f"debian-{architecture}")
+    packages = _build(places, folder, ARCHITECTURES[architecture])
+    check(packages, folder)
+    for package in packages:
+        shutil.copy(package, places.out)
 
 
 def _build(places: Places, work: Path, flags: tuple[str, ...]) -> list[Path]:
-    """Build the packages for an architecture in a new folder, and return their files."""
+    """Build packages in a folder, and return their files."""
     tree = work / f"gfsmith-{places.version}"
     sdist.fill(places, tree)
     shutil.copytree(places.source / "packaging" / "debian", tree / "debian")

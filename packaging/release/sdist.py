@@ -12,8 +12,8 @@ from release.places import Places
 #: Tracked folders and files of the sdist: those that setup.py and the Makefile read.
 PARTS = (
     *("generator/", "bindings/python/", "runtime/", "templates/", "docs/", "packaging/", "tuned/devices/"),
-    *("apps/shards/", "setup.py", "pyproject.toml", "Makefile", "CMakeLists.txt", "gfsmith.toml"),
-    *("LICENSE", "README.md", "SOUNDNESS.md"),
+    *("apps/common/", "apps/shards/", "setup.py", "pyproject.toml", "Makefile", "CMakeLists.txt"),
+    *("gfsmith.toml", "LICENSE", "README.md", "SOUNDNESS.md"),
 )
 METADATA = """\
 Metadata-Version: 2.4

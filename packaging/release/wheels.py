@@ -41,16 +41,16 @@ TARGETS = tuple(
 )
 
 
-def wheels(places: Places) -> None:
-    work = places.folder("wheels")
-    gfsmith(places, "export", "--form", "amalgamation", "-o", work / "library")
-    _headers(work / "headers")
-    for target in TARGETS:
-        folder = work / target.name
-        (folder / "static").mkdir(parents=True)
-        _library(places, target, folder)
-        _tool(places, target, folder)
-        _pack(places, target, folder)
+def wheel(places: Places, target: Target) -> None:
+    work = places.work / "wheels"
+    if not work.exists():  # the first wheel writes what all wheels share
+        gfsmith(places, "export", "--form", "amalgamation", "-o", places.folder("wheels") / "library")
+        _headers(work / "headers")
+    folder = work / target.name
+    (folder / "static").mkdir(parents=True)
+    _library(places, target, folder)
+    _tool(places, target, folder)
+    _pack(places, target, folder)
 
 
 def _headers(folder: Path) -> None:

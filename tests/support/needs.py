@@ -159,6 +159,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "unit/prove/test_sve_teeth.py": ("clang", "qemu"),
     "unit/prove/test_wasm.py": ("clang", "wasm"),
     "unit/release/test_debian.py": ("release",),
+    "unit/release/test_parts.py": ("release", "wasm"),
     "unit/release/test_sbom.py": ("release",),
 }
 

@@ -145,6 +145,23 @@ def protects(tool: Path, folder: Path, *before: str) -> None:
     assert (folder / "restored").read_bytes() == (folder / "file").read_bytes()
 
 
+def repairs(tool: Path, folder: Path) -> None:
+    """Write recovery blocks, damage the file and repair it: MD5 of Nettle."""
+    content = os.urandom(100_000)
+    (folder / "file").write_bytes(content)
+    call(tool, "par2", "create", "-q", "set.par2", "file", cwd=folder)
+    (folder / "file").write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    call(tool, "par2", "repair", "-q", "set.par2", cwd=folder)
+    assert (folder / "file").read_bytes() == content
+
+
+def refuses_par2(tool: Path, folder: Path, *before: str) -> None:
+    """A tool without Nettle says so."""
+    command = [*before, str(tool), "par2", "create", "-q", "set.par2", "file"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert (done.returncode, "this build has no MD5" in done.stderr) == (2, True), done.stderr
+
+
 def in_environment(package: Path, folder: Path) -> None:
     """Install a wheel into an empty virtual environment; run the codec and the file tool."""
     call(sys.executable, "-m", "venv", "--without-pip", "venv", cwd=folder)
@@ -154,6 +171,7 @@ def in_environment(package: Path, folder: Path) -> None:
     found = call(python, "-c", PYTHON, cwd=folder)
     assert found.startswith(str(folder)) and WORDS in found
     protects(folder / "venv" / "bin" / "gfsmith-shards", folder)
+    refuses_par2(folder / "venv" / "bin" / "gfsmith-shards", folder)
 
 
 def manylinux(folder: Path) -> None:
@@ -235,14 +253,25 @@ def jar(folder: Path) -> None:
     assert "all shards are back" in call("java", "-cp", artifact("gfsmith-*.jar"), example, cwd=folder)
 
 
-CASES: dict[str, Callable[[Path], None]] = {
-    each.__name__: each for each in (manylinux, sdist, tree, amalgamation, crate, go, npm, jar)
+#: Test -> the part of the release that it installs.
+CASES: dict[Callable[[Path], None], str] = {
+    manylinux: "wheel-manylinux_2_17_x86_64",
+    sdist: "sdist",
+    tree: "sources",
+    amalgamation: "sources",
+    crate: "crate",
+    go: "go",
+    npm: "npm",
+    jar: "jar",
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_it_installs_and_runs(case: str, tmp_path: Path) -> None:
-    CASES[case](tmp_path)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.parts(part), id=case.__name__) for case, part in CASES.items()],
+)
+def test_it_installs_and_runs(case: Callable[[Path], None], tmp_path: Path) -> None:
+    case(tmp_path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,14 +299,22 @@ def unpacked(packages: list[Path], root: Path) -> Path:
     return library.parent
 
 
-@pytest.mark.parametrize("machine", DEBIAN, ids=lambda machine: machine.name)
+@pytest.mark.parametrize(
+    "machine",
+    [pytest.param(each, marks=pytest.mark.parts(f"debian-{each.name}"), id=each.name) for each in DEBIAN],
+)
 def test_the_debian_packages_run(machine: Debian, tmp_path: Path) -> None:
     """Unpacked into an empty root: both libraries and the file tool; arm64 under qemu."""
     packages = sorted(RELEASE.glob(f"*_{machine.name}.deb"))
     assert [path.name.partition("_")[0] for path in packages] == ["gfsmith", *LIBRARIES, *machine.python]
     root = tmp_path / "root"
     libraries = unpacked(packages, root)
-    protects(root / "usr/bin/gfsmith-shards", tmp_path, *machine.emulator)
+    tool = root / "usr/bin/gfsmith-shards"
+    protects(tool, tmp_path, *machine.emulator)
+    if machine.emulator:
+        refuses_par2(tool, tmp_path, *machine.emulator)
+    else:
+        repairs(tool, tmp_path)
     settings = {"PKG_CONFIG_LIBDIR": f"{libraries}/pkgconfig", "PKG_CONFIG_SYSROOT_DIR": str(root)}
     (tmp_path / "gfsmith.c").write_text(C)
     shutil.copy(STREAMS, tmp_path / "gfsmith-shards.c")
@@ -288,6 +325,7 @@ def test_the_debian_packages_run(machine: Debian, tmp_path: Path) -> None:
         assert words in call(*machine.emulator, tmp_path / name, cwd=tmp_path, LD_LIBRARY_PATH=str(libraries))
 
 
+@pytest.mark.parts("debian-amd64")
 def test_the_codec_of_a_debian_package_runs(tmp_path: Path) -> None:
     unpacked(sorted(RELEASE.glob("*_amd64.deb")), tmp_path)
     modules = str(tmp_path / "usr/lib/python3/dist-packages")
@@ -301,6 +339,7 @@ def unzip(pattern: str, folder: Path) -> Path:
     return folder / "wheel"
 
 
+@pytest.mark.parts("wheel-manylinux_2_17_aarch64")
 def test_the_wheel_for_aarch64_runs_under_qemu(tmp_path: Path) -> None:
     """With Debian's Python for arm64."""
     root = archive.unpack("arm64", ARM_PYTHON, tmp_path)
@@ -312,7 +351,13 @@ def test_the_wheel_for_aarch64_runs_under_qemu(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("machine", musl.MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize(
+    "machine",
+    [
+        pytest.param(each, marks=pytest.mark.parts(f"wheel-musllinux_1_2_{each.name}"), id=each.name)
+        for each in musl.MACHINES
+    ],
+)
 def test_a_musllinux_wheel_runs(machine: musl.Machine, tmp_path: Path) -> None:
     """The codec in a Python for musl that the test builds, and the file tool; AArch64 under qemu."""
     wheel = unzip(f"*musllinux_1_2_{machine.name}.whl", tmp_path)
