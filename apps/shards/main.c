@@ -1,4 +1,5 @@
 /* gfsmith-shards: protect files, folders and pipes against loss and damage. See README.md. */
+#include "../common/numbers.h"
 #include "../common/streams.h"
 #include "commands.h"
 #include "par2_format.h"
@@ -21,7 +22,7 @@ enum { MOST_THREADS = 256 };
 
 /* Of PAR2: 256 MiB hold the blocks of 1 GiB with 10 % recovery blocks, read once. */
 enum { DEFAULT_REDUNDANCY = 10, MOST_REDUNDANCY = 100, DEFAULT_MEMORY = 256 };
-enum { MOST_MEMORY = 1 << 20, PAR2_UNIT = 4, MOST_PAR2_BLOCK = 1 << 30 };
+enum { MIB = 1 << 20, MOST_MEMORY = 1 << 20, PAR2_UNIT = 4, MOST_PAR2_BLOCK = 1 << 30 };
 
 enum {
   WORD = 1,
@@ -49,7 +50,7 @@ static const char usage[] =
     "                     par2: bytes of a block, a multiple of 4\n"
     "      --blocks N     par2: at most N blocks (default 2000)\n"
     "  -r, --redundancy P par2: recovery blocks in percent of the blocks (default 10)\n"
-    "      --memory MIB   par2: memory for blocks (default 256)\n"
+    "      --memory MIB   par2: memory for blocks, such as 512 or 2G (default 256)\n"
     "  -n, --name NAME    of the original (default: the last part of its path; stdin)\n"
     "  -o, --output PATH  where to restore; - is standard output\n"
     "  -f, --force        protect: the next generation; restore: replace the file\n"
@@ -105,46 +106,31 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Read digits until `end`; false if there are none, or the value is above `most`. */
-static bool read_digits(const char *text, const char *end, unsigned most, unsigned *value) {
-  unsigned long n = 0;
-  const char *digit = text;
-  for (; digit < end && *digit >= '0' && *digit <= '9' && n <= most; digit++)
-    n = n * 10 + (unsigned long)(*digit - '0');
-  *value = (unsigned)n;
-  return digit > text && digit == end && n <= most;
-}
-
 static int number(const char *option, unsigned most, unsigned *value) {
-  unsigned n;
-  if (!read_digits(optarg, optarg + strlen(optarg), most, &n) || n < 1)
+  uint64_t n;
+  if (!number_read(optarg, strlen(optarg), &n) || n < 1 || n > most)
     return refuse("%s %s: must be a whole number from 1 to %u", option, optarg, most);
-  *value = n;
+  *value = (unsigned)n;
   return TOOL_OK;
-}
-
-/* The factor of a unit, as in the options of `gfsmith`; 1 for any other character. */
-static unsigned scale_of(char unit) {
-  switch (unit) {
-  case 'K':
-  case 'k':
-    return 1024;
-  case 'M':
-  case 'm':
-    return 1024 * 1024;
-  default:
-    return 1;
-  }
 }
 
 /* Bytes, with or without a unit. */
 static int block(const char *option, unsigned unit, unsigned most, unsigned *value) {
-  const char *end = optarg + strlen(optarg);
-  unsigned scale = end > optarg ? scale_of(end[-1]) : 1, n;
-  if (!read_digits(optarg, end - (scale > 1), most / scale, &n) || n < 1 || n * scale % unit != 0)
+  uint64_t n;
+  if (!size_read(optarg, 1, &n) || n < 1 || n > most || n % unit != 0)
     return refuse("%s %s: must be a multiple of %u from %u to %u, such as 4096, 64K or 1M", option,
                   optarg, unit, unit, most);
-  *value = n * scale;
+  *value = (unsigned)n;
+  return TOOL_OK;
+}
+
+/* MiB; a number with a unit is one of bytes. */
+static int memory(const char *option, unsigned *value) {
+  uint64_t n;
+  if (!size_read(optarg, MIB, &n) || n < MIB || n / MIB > MOST_MEMORY || n % MIB != 0)
+    return refuse("%s %s: must be from 1 to %d MiB, such as 256 or 2G", option, optarg,
+                  MOST_MEMORY);
+  *value = (unsigned)(n / MIB);
   return TOOL_OK;
 }
 
@@ -169,7 +155,7 @@ static int apply(options *opt, const command *chosen, int flag, const char *opti
   case 'r':
     return number(option, MOST_REDUNDANCY, &opt->redundancy);
   case MEMORY:
-    return number(option, MOST_MEMORY, &opt->memory);
+    return memory(option, &opt->memory);
   case 't':
     return number(option, MOST_THREADS, &opt->threads);
   case 'n':
@@ -290,6 +276,18 @@ static const char *command_first(int argc, char **argv) {
   return argv[1] = name;
 }
 
+static void refuse_command(const char *name) {
+  static const char par2[] = "create, verify, repair (see --help)";
+  if (strcmp(name, "par2") == 0)
+    refuse("par2: the command is missing; allowed: %s", par2);
+  else if (strncmp(name, "par2 ", 5) == 0)
+    refuse("par2: unknown command %s; allowed: %s", name + 5, par2);
+  else
+    refuse("%s%s: allowed commands: protect, verify, repair, restore, info, par2 create, "
+           "par2 verify, par2 repair (see --help)",
+           *name != '\0' ? "unknown command " : "no command", name);
+}
+
 /* The command that the first word names, or the first two with "par2". Moves *argc and *argv to its
  * arguments. NULL after a message. */
 static const command *read_command(int *argc, char ***argv) {
@@ -305,9 +303,7 @@ static const command *read_command(int *argc, char ***argv) {
   }
   const command *chosen = find_command(name);
   if (chosen == NULL)
-    refuse("%s%s: allowed commands: protect, verify, repair, restore, info, par2 create, "
-           "par2 verify, par2 repair (see --help)",
-           *name != '\0' ? "unknown command " : "no command", name);
+    refuse_command(name);
   return chosen;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "output.h"
@@ -319,6 +320,19 @@ static int interpret(par2_set *set) {
   return status;
 }
 
+/* No file of the set has an intact packet. */
+static int refuse_empty(const par2_set *set, const char *path) {
+  struct stat info;
+  if (set->packets.path_count > 0)
+    return refuse("%s: no intact packet of PAR2", path);
+  if (stat(path, &info) != 0)
+    return refuse("%s: no such file, and no volume of it", path);
+  if (S_ISDIR(info.st_mode))
+    return refuse("%s is a folder; allowed: a file SET.par2 of a set, such as %s/SET.par2", path,
+                  path);
+  return refuse("%s is not a regular file; allowed: a file SET.par2 of a set", path);
+}
+
 int par2_set_read(par2_set *set, const char *path, char *const *more, size_t count) {
   set->folder = path_folder(path);
   set->name = must_copy(path);
@@ -329,9 +343,7 @@ int par2_set_read(par2_set *set, const char *path, char *const *more, size_t cou
     if (par2_is_volume(more[i]))
       status = par2_packets_scan(&set->packets, more[i]);
   if (status == TOOL_OK && set->packets.count == 0)
-    status = refuse(set->packets.path_count > 0 ? "%s: no intact packet of PAR2"
-                                                : "%s: no such file, and no volume of it",
-                    path);
+    status = refuse_empty(set, path);
   return status == TOOL_OK ? interpret(set) : status;
 }
 

@@ -40,7 +40,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "runtime/shards/src": ("runtime/shards/include",),
     "apps/common": (),
     "apps/shards": ("apps/common", "runtime/shards/include", "runtime/core/include"),
-    "apps/stripe-store/common": ("runtime/compose/include",),
+    "apps/stripe-store/common": ("apps/common", "runtime/compose/include"),
     "apps/stripe-store/chunk": ("apps/common", "apps/stripe-store/common"),
     "apps/stripe-store/agent": ("apps/common", "apps/stripe-store/common"),
     "apps/stripe-store/run": ("apps/common", "apps/stripe-store/common", "apps/stripe-store/agent"),

@@ -17,8 +17,8 @@ static const char usage[] =
     "  --listen HOST:PORT   numeric address for clients; port 0: any (127.0.0.1:0)\n"
     "  --listen-netns FILE  network namespace of the clients (that of this program)\n"
     "  --fabric HOST:PORT   numeric address for chunk servers (127.0.0.1:0)\n"
-    "  --value-max BYTES    size of the largest value, up to 1 GiB (1048576)\n"
-    "  --memory BYTES       limit for all values in transit (268435456)\n"
+    "  --value-max BYTES    size of the largest value, up to 1G (1M)\n"
+    "  --memory BYTES       limit for all values in transit (256M)\n"
     "  --deadline MS        deadline of a command, 100 to 600000 (5000)\n"
     "  --max-clients N      most clients at a time, 1 to 1000000 (1000)\n"
     "  --auth               clients authenticate themselves with a line USER:PASSWORD of the file\n"
@@ -33,6 +33,7 @@ static const char usage[] =
     "  --provider NAME      libfabric provider (tcp)\n"
     "  --trace FOLDER       append a line for each operation to the file 0 in FOLDER\n"
     "  -h, --help           this text\n"
+    "BYTES: a number such as 4096, or with a unit 64K, 1M or 2G\n"
     "exit status: 0 stopped by SIGTERM or SIGINT; 2 refused\n";
 
 static const struct option long_options[] = {
@@ -75,6 +76,22 @@ static bool large(const char *flag, uint64_t least, uint64_t most, uint64_t *val
   return true;
 }
 
+static bool bytes(const char *flag, uint64_t least, uint64_t most, uint64_t *value) {
+  unsigned long long n;
+  if (!parse_bytes(flag, optarg, least, most, &n))
+    return false;
+  *value = n;
+  return true;
+}
+
+static bool slice(settings *o) {
+  uint64_t n;
+  if (!bytes("--slice", 0, 1u << 30, &n))
+    return false;
+  o->layout.slice = (unsigned)n;
+  return true;
+}
+
 static bool where(const char *flag, address *a) {
   if (address_parse(a, optarg))
     return true;
@@ -104,7 +121,7 @@ static bool apply_layout(settings *o, int flag) {
   case 'R':
     return small("--global", 1, LAYOUT_SHARDS_MAX, &o->layout.r);
   case 'S':
-    return small("--slice", 0, 1u << 30, &o->layout.slice);
+    return slice(o);
   default:
     return false; /* OPTION_WRONG */
   }
@@ -137,9 +154,9 @@ static bool apply(settings *o, int flag) {
   case 'f':
     return where("--fabric", &o->fabric);
   case 'v':
-    return large("--value-max", 1, UINT64_C(1) << 30, &o->value_max);
+    return bytes("--value-max", 1, UINT64_C(1) << 30, &o->value_max);
   case 'M':
-    return large("--memory", 1 << 20, UINT64_C(1) << 40, &o->memory_max);
+    return bytes("--memory", 1 << 20, UINT64_C(1) << 40, &o->memory_max);
   case 'd':
     return small("--deadline", 100, 600000, &o->deadline_ms);
   case 'w':

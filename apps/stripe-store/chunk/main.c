@@ -26,7 +26,8 @@ static const char usage[] =
     "  --memcached PATH   Unix socket of its memcached (FOLDER/memcached-RANK)\n"
     "  --disk FOLDER      keep the chunks in this folder instead of a memcached; a write is\n"
     "                     acknowledged when it is on disk\n"
-    "  --disk-max MB      the most that FOLDER/chunks may have, 1 to 16777216 (16777216)\n"
+    "  --disk-max MB      the most that FOLDER/chunks may have, 1 to 16777216, such as 512\n"
+    "                     or 10G (16777216)\n"
     "  --host ADDRESS     numeric address for the other chunk servers (127.0.0.1)\n"
     "  --timeout MS       timeout of a call to memcached, 10 to 60000 (2000)\n"
     "  --provider NAME    libfabric provider (tcp)\n"
@@ -64,7 +65,7 @@ static bool parse(settings *o, int argc, char **argv) {
       o->disk = optarg;
       break;
     case 'D':
-      if (!parse_number("--disk-max", optarg, 1, DISK_MOST, &o->disk_max))
+      if (!parse_megabytes("--disk-max", optarg, 1, DISK_MOST, &o->disk_max))
         return false;
       break;
     case 'H':

@@ -1,9 +1,12 @@
 #include "report.h"
 
-#include <errno.h>
+#include "numbers.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { MEGABYTE = 1 << 20 };
 
 static const char *program = "stripe-store";
 
@@ -36,13 +39,35 @@ void out_of_memory(void) { exit(refuse("out of memory")); }
 
 bool parse_number(const char *flag, const char *text, unsigned long long least,
                   unsigned long long most, unsigned long long *value) {
-  char *end;
-  errno = 0;
-  unsigned long long n = strtoull(text, &end, 10);
-  if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || n < least || n > most) {
+  uint64_t n;
+  if (!number_read(text, strlen(text), &n) || n < least || n > most) {
     report("%s %s: must be a whole number from %llu to %llu", flag, text, least, most);
     return false;
   }
   *value = n;
+  return true;
+}
+
+bool parse_bytes(const char *flag, const char *text, unsigned long long least,
+                 unsigned long long most, unsigned long long *value) {
+  uint64_t n;
+  if (!size_read(text, 1, &n) || n < least || n > most) {
+    report("%s %s: must be from %llu to %llu bytes, such as 4096, 64K or 1M", flag, text, least,
+           most);
+    return false;
+  }
+  *value = n;
+  return true;
+}
+
+bool parse_megabytes(const char *flag, const char *text, unsigned long long least,
+                     unsigned long long most, unsigned long long *value) {
+  uint64_t n;
+  if (!size_read(text, MEGABYTE, &n) || n % MEGABYTE != 0 || n / MEGABYTE < least ||
+      n / MEGABYTE > most) {
+    report("%s %s: must be from %llu to %llu MB, such as 512 or 10G", flag, text, least, most);
+    return false;
+  }
+  *value = n / MEGABYTE;
   return true;
 }

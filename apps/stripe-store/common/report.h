@@ -19,5 +19,11 @@ _Noreturn void out_of_memory(void);
 /* Parse a whole number from least to most; otherwise print a message that names the flag. */
 bool parse_number(const char *flag, const char *text, unsigned long long least,
                   unsigned long long most, unsigned long long *value);
+/* The same for bytes, with or without a unit: 4096, 64K, 1M, 2G. */
+bool parse_bytes(const char *flag, const char *text, unsigned long long least,
+                 unsigned long long most, unsigned long long *value);
+/* The same for MB: 512, or with a unit 512M, 10G. */
+bool parse_megabytes(const char *flag, const char *text, unsigned long long least,
+                     unsigned long long most, unsigned long long *value);
 
 #endif

@@ -30,7 +30,9 @@ static const char usage[] =
     "          lost when the store stops.\n"
     "  status  print the agent's state; exit status 1 if values cannot be written now\n"
     "  stop    stop the store in FOLDER, and wait until it has stopped\n"
-    "  --keep MB     memory of each memcached (64, or more if the largest value needs more)\n"
+    "  --keep MB     memory of each memcached, such as 512 or 2G (64, or more if the largest "
+    "value\n"
+    "                needs more)\n"
     "  --disk MB     chunks on disk, in FOLDER/disk-1, ..., each with a database of at most MB,\n"
     "                instead of in memcacheds. The next run in FOLDER has the values of the last,\n"
     "                also after a power cut\n"
@@ -129,25 +131,33 @@ static bool find_memcached(void) {
   return false;
 }
 
+/* Parse the value of an option before FOLDER. */
+static bool parse_value(store *s, const char *option, const char *value) {
+  if (strcmp(option, "--stripes") == 0)
+    return parse_number(option, value, 1, STRIPES_MAX, &s->stripes);
+  if (strcmp(option, "--disk") == 0)
+    return parse_megabytes(option, value, 1, 1 << 24, &s->disk);
+  return parse_megabytes(option, value, 4, 1 << 20, &s->keep);
+}
+
 /* Parse the options before FOLDER. Return the number of these arguments; -1: invalid, with a
  * message. */
 static int parse_own(run *r, int argc, char **argv) {
   int at = 0;
   for (; at < argc && argv[at][0] == '-'; at++) {
-    if (strcmp(argv[at], "--no-restart") == 0) {
+    const char *option = argv[at];
+    if (strcmp(option, "--no-restart") == 0) {
       r->restart = false;
-    } else if (strcmp(argv[at], "--netns") == 0) {
+    } else if (strcmp(option, "--netns") == 0) {
       r->store.netns = true;
-    } else if (strcmp(argv[at], "--stripes") == 0 && at + 1 < argc) {
-      if (!parse_number("--stripes", argv[++at], 1, STRIPES_MAX, &r->store.stripes))
-        return -1;
-    } else if (strcmp(argv[at], "--disk") == 0 && at + 1 < argc) {
-      if (!parse_number("--disk", argv[++at], 1, 1 << 24, &r->store.disk))
-        return -1;
-    } else if (strcmp(argv[at], "--keep") != 0 || at + 1 >= argc) {
-      report("run: unknown option %s; those of stripe-agent come after FOLDER", argv[at]);
+    } else if (strcmp(option, "--stripes") != 0 && strcmp(option, "--disk") != 0 &&
+               strcmp(option, "--keep") != 0) {
+      report("run: unknown option %s; those of stripe-agent come after FOLDER", option);
       return -1;
-    } else if (!parse_number("--keep", argv[++at], 4, 1 << 20, &r->store.keep)) {
+    } else if (++at >= argc) {
+      report("run: %s: the value is missing (see --help)", option);
+      return -1;
+    } else if (!parse_value(&r->store, option, argv[at])) {
       return -1;
     }
   }
@@ -303,6 +313,10 @@ static int status_command(const char *folder) {
   return status;
 }
 
+static bool is_command(const char *word) {
+  return strcmp(word, "run") == 0 || strcmp(word, "status") == 0 || strcmp(word, "stop") == 0;
+}
+
 int main(int argc, char **argv) {
   report_name("stripe-store");
   if (!streams_occupy())
@@ -319,6 +333,8 @@ int main(int argc, char **argv) {
     return status_command(argv[2]);
   if (argc == 3 && strcmp(argv[1], "stop") == 0)
     return stop_command(argv[2]);
+  if (argc >= 2 && is_command(argv[1]))
+    return refuse("%s: %d arguments; allowed: %s FOLDER (see --help)", argv[1], argc - 2, argv[1]);
   return refuse("%s; allowed: run FOLDER, status FOLDER, stop FOLDER (see --help)",
                 argc < 2 ? "no command" : argv[1]);
 }

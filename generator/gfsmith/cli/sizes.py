@@ -1,4 +1,4 @@
-"""Numbers of bytes in options: `4096`, `64K`, `1M`, the same in every command and in gfsmith-shards."""
+"""Numbers of bytes in options: `4096`, `64K`, `1M`, `2G`, the same in all commands and programs of apps/."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 import click
 
-_SIZE = re.compile(r"(?P<number>[1-9][0-9]{0,9})(?P<unit>[km]?)", re.IGNORECASE)
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
+_SIZE = re.compile(r"(?P<number>[1-9][0-9]{0,9})(?P<unit>[kmg]?)", re.IGNORECASE)
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def parse(text: str) -> int | None:

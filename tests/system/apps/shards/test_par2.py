@@ -142,7 +142,7 @@ def test_packets_of_the_oracle(tool: Tool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
-@pytest.mark.parametrize("memory", ["1", "2"])
+@pytest.mark.parametrize("memory", ["1", "2M", "1g"])
 def test_slices_and_threads_do_not_change_the_packets(
     tool: Tool, tmp_path: Path, threads: str, memory: str
 ) -> None:

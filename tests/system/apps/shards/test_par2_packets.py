@@ -238,7 +238,11 @@ def test_refused_arguments(tool: Tool, tmp_path: Path) -> None:
         ("create", index, "/dev/null"): "is not a regular file",
         ("verify", index): "no such file, and no volume of it",
         ("verify", one): "no intact packet of PAR2",
-        ("remove", index): "unknown command par2 remove",
+        ("verify", index.parent): f"{index.parent} is a folder; allowed: a file SET.par2 of a set, such as ",
+        ("repair", index.parent): f"{index.parent} is a folder; allowed: a file SET.par2 of a set, such as ",
+        ("verify", "/dev/null"): "/dev/null is not a regular file; allowed: a file SET.par2 of a set",
+        ("remove", index): "par2: unknown command remove; allowed: create, verify, repair (see --help)",
+        ("-q",): "par2: the command is missing; allowed: create, verify, repair (see --help)",
     }
     for words, line in cases.items():
         assert line in tool.refusal("par2", *words), words

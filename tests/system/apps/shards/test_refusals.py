@@ -287,6 +287,23 @@ SPLITS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("flags", "allowed"),
+    [
+        *(
+            (f"--memory {text}", "must be from 1 to 1048576 MiB, such as 256 or 2G")
+            for text in ("0", "9K", "1T")
+        ),
+        ("-b 2G", "must be a multiple of 4 from 4 to 1073741824, such as 4096, 64K or 1M"),
+    ],
+)
+def test_par2_with_impossible_sizes(tool: Tool, tmp_path: Path, flags: str, allowed: str) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    line = tool.refusal("par2", "create", *flags.split(), tmp_path / "set.par2", tmp_path / "file")
+    assert line == f"{flags}: {allowed}"
+    assert snapshot(tmp_path).keys() == {"file"}
+
+
 @pytest.mark.parametrize("flags", SPLITS)
 def test_split_with_impossible_arguments(tool: Tool, tmp_path: Path, flags: str) -> None:
     file = tmp_path / "file"

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from pymemcache.client.base import Client
 
+from gfsmith.cli import sizes
 from tests.system.apps.stripe_store.support import DEADLINE, NO_FORK, certify, environment, wait_for
 
 SCHEMES = {
@@ -300,11 +301,27 @@ def refusal(programs: Path, program: str, *arguments: str | Path) -> str:
     return done.stderr.rstrip("\n")
 
 
-@pytest.mark.parametrize("words", [[], ["runn"], ["status"], ["stop", "a", "b"]], ids=" ".join)
+@pytest.mark.parametrize("words", [[], ["runn"]], ids=" ".join)
 def test_wrong_commands(programs: Path, words: list[str]) -> None:
     said = refusal(programs, "stripe-store", *words)
     allowed = "run FOLDER, status FOLDER, stop FOLDER (see --help)"
     assert said == f"stripe-store: {words[0] if words else 'no command'}; allowed: {allowed}"
+
+
+@pytest.mark.parametrize("words", [["run"], ["status"], ["stop", "a", "b"]], ids=" ".join)
+def test_commands_with_another_number_of_folders(programs: Path, words: list[str]) -> None:
+    expected = f"{words[0]}: {len(words) - 1} arguments; allowed: {words[0]} FOLDER (see --help)"
+    assert refusal(programs, "stripe-store", *words) == f"stripe-store: {expected}"
+
+
+BYTES = "bytes, such as 4096, 64K or 1M"
+
+
+@pytest.mark.parametrize(("text", "own"), [("64K", "--keep"), ("3m", "--disk")])
+def test_bytes_have_the_units_of_gfsmith(programs: Path, tmp_path: Path, text: str, own: str) -> None:
+    options = ("--value-max", text, "--memory", "2g", "--slice", "1K")
+    with running(programs, tmp_path / "store", *options, own=(own, "1G")) as (_, client):
+        assert client.stats()[b"limit_item"] == sizes.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -326,6 +343,11 @@ def test_wrong_commands(programs: Path, words: list[str]) -> None:
         (("--deadline", "1"), "--deadline 1: must be a whole number from 100 to 600000"),
         (("--listen", "localhost"), "--listen localhost: must be HOST:PORT"),
         (("--listen", "localhost:0"), "localhost:0: must be a numeric address and a port"),
+        (("--value-max", "2G"), f"--value-max 2G: must be from 1 to 1073741824 {BYTES}"),
+        (("--memory", "1023K"), f"--memory 1023K: must be from 1048576 to 1099511627776 {BYTES}"),
+        (("--slice", "K"), f"--slice K: must be from 0 to 1073741824 {BYTES}"),
+        (("--slice", "18446744073709551616"), "--slice 18446744073709551616: must be from 0 to "),
+        (("--memory", "17179869184G"), "--memory 17179869184G: must be from 1048576 to "),
         (("--degraded", "often"), "--degraded often: must be weibull:SHAPE:RATE or"),
         (("--provider", "none"), "cannot take part: "),
     ],
@@ -337,6 +359,7 @@ def test_the_agent_refuses(programs: Path, tmp_path: Path, arguments: tuple[str,
     assert refusal(programs, "stripe-agent", *arguments, tmp_path).startswith(f"stripe-agent: {line}")
 
 
+MEGABYTES = "must be from 1 to 16777216 MB, such as 512 or 10G"
 EMPTY = "FOLDER is empty: must be the path of a folder (see --help)"
 
 
@@ -347,6 +370,17 @@ EMPTY = "FOLDER is empty: must be the path of a folder (see --help)"
         (("stripe-agent", "x", "--trace"), "--trace: the value is missing (see --help)"),
         (("stripe-chunk", "--bogus", "1", "x"), "--bogus: no such option (see --help)"),
         (("stripe-chunk", "--disk", "", "1", "x"), "--disk: the value is empty (see --help)"),
+        (("stripe-chunk", "--disk-max", "512K", "1", "x"), f"--disk-max 512K: {MEGABYTES}"),
+        (("stripe-store", "run", "--disk", "17T", "x"), f"--disk 17T: {MEGABYTES}"),
+        (
+            ("stripe-store", "run", "--keep", "3M", "x"),
+            "--keep 3M: must be from 4 to 1048576 MB, such as 512 or 10G",
+        ),
+        (("stripe-store", "run", "--disk"), "run: --disk: the value is missing (see --help)"),
+        (
+            ("stripe-store", "run", "--bogus"),
+            "run: unknown option --bogus; those of stripe-agent come after FOLDER",
+        ),
         (("stripe-agent", "nosuch"), "nosuch/agent.lock: No such file or directory"),
         (("stripe-agent", ""), EMPTY),
         (("stripe-chunk", "1", ""), EMPTY),
