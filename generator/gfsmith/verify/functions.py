@@ -6,6 +6,7 @@ gfsmith verify isal.o --symbol gf_4vect_dot_prod_avx2 --operation dot --inputs 1
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,10 +19,11 @@ from gfsmith.prove.machine.abis import ABIS
 from gfsmith.prove.machine.architectures import of_abi
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
 from gfsmith.prove.machine.formats.image import Image
-from gfsmith.prove.machine.formats.load import LoadError, load, load_symbol
+from gfsmith.prove.machine.formats.load import LoadError, functions_of, load_symbol
 from gfsmith.prove.machine.prove import Report, prove_code
 from gfsmith.verify.layouts import LAYOUTS, OPERATIONS
 from gfsmith.verify.machines import MACHINES, default_abi, feature_names, is_provable
+from gfsmith.words import counted
 
 _TOKENS: dict[str, Parameter] = {
     "len": "len",
@@ -57,6 +59,7 @@ _RUST_COUNTS: dict[Parameter, Parameter] = {
     "dst": "destinations",
     "coeffs": "table_bytes",
 }
+_LISTED = 8  #: functions in a message
 #: Suffix of src and dst -> the distance of two pointers: a Go slice has three words, a Rust slice two.
 _STRIDES = {_SLICE: 3, _RUST: 2}
 
@@ -281,18 +284,23 @@ def _kind(text: str) -> str:
 
 
 def functions(path: Path) -> list[str]:
-    """Return the functions of an object file or library, for completion; empty if it cannot be read."""
+    """Return the functions of an object file or library; empty if it cannot be read."""
     try:
-        return sorted(load(path).functions)
+        return sorted(functions_of(path))
     except (LoadError, OSError):
         return []
 
 
 def describe(symbol: str | None, isas: Sequence[str], words: Mapping[str, Any]) -> Description:
     """Return the description in the command line's options. Raises ForeignError."""
-    if symbol is None or words["operation"] is None or words["inputs"] is None or len(isas) != 1:
-        raise ForeignError("an object file needs --symbol, --operation, --inputs and one --isa")
-    text = words["inputs"]
+    text, operation = words["inputs"], words["operation"]
+    if symbol is None or operation is None or text is None or not isas:
+        needed = {"--symbol": symbol, "--operation": operation, "--inputs": text, "--isa": isas or None}
+        *most, last = (option for option, value in needed.items() if value is None)
+        lacking = f"{', '.join(most)} and {last}" if most else last
+        raise ForeignError(f"an object file needs {lacking}")
+    if len(isas) > 1:
+        raise ForeignError(f"--isa {', '.join(isas)}; allowed: one instruction set")
     if text != "n" and not (text.isdigit() and int(text) > 0):
         raise ForeignError(f"inputs '{text}'; allowed: a number from 1, or n for any")
     rest = {name: value for name, value in words.items() if name != "inputs"}
@@ -307,8 +315,19 @@ def verify(path: Path, words: Description, exhaustive: bool) -> Report:
     try:
         image = load_symbol(path, words.symbol)
     except LoadError as error:
-        raise ForeignError(str(error)) from None
+        raise ForeignError(f"{error}{_existing(path, words.symbol)}") from None
     return verify_image(image, words, exhaustive)
+
+
+def _existing(path: Path, symbol: str) -> str:
+    """Return the part of a message that lists functions of a file without the function `symbol`."""
+    found = functions(path)
+    if symbol in found or not found:
+        return ""
+    if len(found) <= _LISTED:
+        return f"; its functions: {', '.join(found)}"
+    near = difflib.get_close_matches(symbol, found, n=_LISTED, cutoff=0.0)
+    return f"; the closest of its {counted(len(found), 'function')}: {', '.join(near)}"
 
 
 def verify_image(image: Image, words: Description, exhaustive: bool) -> Report:

@@ -102,7 +102,7 @@ tables = "isal-nibble"
         ("[[functions]]\nsymbol = 1", "function 1: symbol = 1; allowed: a value of type str"),
         ('[[functions]]\nin-place = "yes"', "in-place = 'yes'; allowed: a value of type bool"),
         ("[[functions]]\nsymbol = 'f{x}'", "symbol = 'f{x}': no option 'x'"),
-        ("[[functions]]\nsymbol = 'f'", "needs --symbol, --operation, --inputs and one --isa"),
+        ("[[functions]]\nsymbol = 'f'", ": an object file needs --operation, --inputs and --isa"),
         (FILE.replace('"refuted"', '"wrong"'), "function 2: expect = 'wrong'; allowed: proved, refuted"),
         (FILE.replace('"xor"', '"sum"'), "function 1: operation 'sum' is unknown"),
     ],

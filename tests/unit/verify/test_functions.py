@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,43 @@ def test_a_function_is_proved_under_its_contract_and_refuted_under_another(path:
 
 
 def test_a_file_that_has_no_such_function_is_an_error(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(ForeignError, match=rf"^{path}: no function other$"):
+    with pytest.raises(ForeignError, match=rf"^{path}: no function other; its functions: {NAME}$"):
         verify(path, describe("other", ["sse"], WORDS), exhaustive=False)
     (tmp_path / "text.o").write_text("no object")
     assert functions(tmp_path / "text.o") == []
     with pytest.raises(ForeignError, match=rf"^{tmp_path / 'text.o'}: (?!/)"):
         verify(tmp_path / "text.o", describe(NAME, ["sse"], WORDS), exhaustive=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "isas", "message"),
+    [
+        ({}, [], "an object file needs --isa"),
+        ({"operation": None}, [], "an object file needs --operation and --isa"),
+        ({"inputs": None}, ["sse"], "an object file needs --inputs"),
+        ({}, ["sse", "avx2"], "--isa sse, avx2; allowed: one instruction set"),
+    ],
+)
+def test_a_message_names_only_the_missing_options(
+    changes: dict[str, None], isas: list[str], message: str
+) -> None:
+    with pytest.raises(ForeignError, match=f"^{message}$"):
+        describe(NAME, isas, WORDS | changes)
+
+
+def test_an_unknown_function_of_an_archive_lists_the_closest_ones(tmp_path: Path) -> None:
+    """Of all members, a bounded number."""
+    for member, names in (("low", range(6)), ("high", range(6, 20))):
+        text = "".join(f".globl part_{n}\n.type part_{n}, @function\npart_{n}: ret\n" for n in names)
+        assemble(GCC, text, tmp_path, member)
+    archive = tmp_path / "both.a"
+    subprocess.run(("ar", "rcs", archive, *sorted(tmp_path.glob("*.o"))), check=True)
+    with pytest.raises(ForeignError) as caught:
+        verify(archive, describe("part_133", ["sse"], WORDS), exhaustive=False)
+    text, _, names = str(caught.value).rpartition(": ")
+    assert text == f"{archive}: no function part_133; the closest of its 20 functions"
+    assert names.split(", ")[0] == "part_13"
+    assert len(names.split(", ")) == 8
 
 
 def test_narrow_arguments_and_tables_are_in_the_contract() -> None:

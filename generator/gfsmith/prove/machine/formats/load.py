@@ -27,6 +27,7 @@ __all__ = [
     "Image",
     "LoadError",
     "Segment",
+    "functions_of",
     "load",
     "load_symbol",
     "members_with",
@@ -110,16 +111,27 @@ def members_with(path: Path, symbols: frozenset[str]) -> dict[str | None, set[st
     Raises:
         LoadError: the file cannot be read, or is damaged.
     """
+    found = ((name, set(symbols) & mine) for name, mine in _functions(path))
+    return {name: mine for name, mine in found if mine}
+
+
+def functions_of(path: Path) -> set[str]:
+    """Return all functions that a file, or a member of an archive, defines.
+
+    Raises:
+        LoadError: the file cannot be read, or is damaged.
+    """
+    return {function for _, mine in _functions(path) for function in mine}
+
+
+def _functions(path: Path) -> Iterator[tuple[str | None, set[str]]]:
+    """Yield member (None: the file is no archive) and functions."""
     data = _contents(path)
-    parts: Iterator[tuple[str | None, bytes]] = iter([(None, data)])
-    if data.startswith(_ARCHIVE):
-        parts = iter(_members(path, data))
-    found: dict[str | None, set[str]] = {}
-    for name, content in parts:
-        mine = set(symbols) & _defined(str(path) if name is None else f"{path}({name})", content)
-        if mine:
-            found[name] = mine
-    return found
+    if not data.startswith(_ARCHIVE):
+        yield None, _defined(str(path), data)
+        return
+    for name, content in _members(path, data):
+        yield name, _defined(f"{path}({name})", content)
 
 
 def _defined(what: str, data: bytes) -> set[str]:
