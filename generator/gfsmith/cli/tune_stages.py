@@ -249,8 +249,14 @@ def rank(texts: Sequence[str], names: str, options: Options) -> None:
     for study, _ in found:
         show.models(out(), study, [target.name for target in targets])
         path = options.tuned_file(study.microarchitecture)
-        kernels = counted(len(study.choices), "kernel")
-        print(f"{path}: {kernels}, all proved; ranked by llvm-mca alone, not measured")
+        print(f"{path}: {_chosen(study)}; ranked by llvm-mca alone, not measured")
+
+
+def _chosen(study: Study) -> str:
+    """Return the number of kernels of a tuned file in words."""
+    if not study.choices:
+        return "no kernel: the default stays the best, because no variant is faster and nowhere slower"
+    return f"{counted(len(study.choices), 'kernel')}, all proved"
 
 
 def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> None:
@@ -280,4 +286,4 @@ def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> 
     target = options.tuned_file(host.name)
     write(target, tuned_file.text(study))
     if not options.as_json:
-        print(f"{target}: {counted(len(study.choices), 'kernel')}, all proved; {study.seconds:.0f} s")
+        print(f"{target}: {_chosen(study)}; {study.seconds:.0f} s")

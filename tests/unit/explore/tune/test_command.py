@@ -112,6 +112,8 @@ def test_ties_write_no_kernel(project: Path, use: Use) -> None:
     assert done.exit_code == 0
     text = (project / "tuned" / "znver4.toml").read_text()
     assert "[[kernel]]" not in text and done.stdout.count("(untuned)") == 4
+    last = done.stdout.splitlines()[-1]
+    assert "znver4.toml: no kernel: the default stays the best, because " in last and "proved" not in last
 
 
 def test_ctrl_c_shows_and_keeps_the_measurements(project: Path, use: Use) -> None:
