@@ -14,7 +14,7 @@ from rich.console import Console
 from bench import cells as plan
 from bench import losses, paper
 from bench.build import HERE, LIBRARY, PEERS, VERSIONS, BuildError, Built, build
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.page import write_page
 from bench.plots import write_plots
 from bench.publish import publish
@@ -121,4 +121,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

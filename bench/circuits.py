@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from bench.build import RESULTS
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.predict import replace_between_marks
 from gfsmith import codes
 from gfsmith.build import generate, parallel
@@ -239,4 +239,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

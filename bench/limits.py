@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from bench import cells as plan
 from bench.build import LIBRARY, PEERS, RESULTS, ROOT, BuildError, Built, build
 from bench.machine import describe
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.results import PROBE_OPERATIONS, Result, result
 from bench.run import RunError, Samples, Setting, run
 from bench.style import GREY, NAVY, RED, STYLE, legend, panels, svg
@@ -290,4 +290,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import product, zip_longest
 
 from bench.build import RESULTS
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.predict import CACHE, Row, cycles_of, replace_between_marks, spec_of, version
 from gfsmith.explore.cost_model import kernels
 from gfsmith.explore.cost_model.compiled import loop_of
@@ -166,4 +166,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

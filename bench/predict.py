@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.build import RESULTS, ROOT, BuildError
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.other_architectures import PEERS, Peer
 from gfsmith.build.config import parse, specs
 from gfsmith.explore.cost_model import features, kernels
@@ -211,4 +211,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

@@ -18,7 +18,7 @@ from bench.adaptive.page import PAGE, publish
 from bench.adaptive.recovery import CHANGES, RecoveryMeasurer
 from bench.adaptive.results import TABLES, cell_json, change_json, is_behind, method
 from bench.build import BUILD
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.result_store import Store, status
 from gfsmith.cli.console import progress
 
@@ -109,4 +109,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.build import ROOT, BuildError, compile_program
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.result_store import spread, table
 
 HERE = Path(__file__).resolve().parent
@@ -104,4 +104,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

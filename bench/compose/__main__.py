@@ -19,7 +19,7 @@ from bench.compose.page import PAGE, publish
 from bench.compose.results import TABLES, cell_json, graph_json
 from bench.compose.ycsb import client, programs, study
 from bench.compose.ycsb.results import study_json
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.result_store import Json, Store, status
 from gfsmith.cli.console import progress
 
@@ -150,4 +150,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

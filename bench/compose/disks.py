@@ -17,7 +17,7 @@ from statistics import median
 from bench.compose.ycsb.programs import STORE
 from bench.compose.ycsb.server import stripe_store
 from bench.machine import describe
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 
 KIB = 1024
 VALUES = (4 * KIB, 64 * KIB, KIB * KIB)
@@ -125,4 +125,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

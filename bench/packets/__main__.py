@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.build import BuildError, peer
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.packets.build import driver as built_driver
 from bench.packets.build import elements
 from bench.result_store import table
@@ -98,4 +98,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

@@ -1,6 +1,6 @@
 """Cost of a call of gfsmith.Codec, compared with the same call from C and with other installed packages.
 
-    .venv/bin/python bench/python/overhead.py [--k 10] [--m 4] [LENGTH ...]
+    .venv/bin/python -m bench.python.overhead [--k 10] [--m 4] [LENGTH ...]
 
 All contenders run in one process on the same data and alternate by sample; figures are medians of nanoseconds
 per call. PyECLib and zfec are measured if they can be imported (pip install pyeclib zfec). They do additional
@@ -10,12 +10,10 @@ python` first.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import importlib
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import gfsmith
+from bench.options import OneLineParser, start
 
 ROOT = Path(__file__).resolve().parents[2]
 LENGTHS = (0, 64, 1024, 4096, 65536, 1 << 20)
@@ -114,7 +113,7 @@ def measure(samples: dict[str, Sample]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Cost of a call from Python.")
+    parser = OneLineParser(prog="bench.python.overhead", description="Cost of a call from Python.")
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--m", type=int, default=4)
     parser.add_argument("lengths", type=int, nargs="*", default=LENGTHS, metavar="LENGTH")
@@ -131,4 +130,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start(main)

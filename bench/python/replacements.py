@@ -1,7 +1,7 @@
 """The modules of gfsmith.compat next to the packages that they replace.
 
-    .venv/bin/python bench/python/replacements.py zfec
-    .venv/bin/python bench/python/replacements.py pyeclib
+    .venv/bin/python -m bench.python.replacements zfec
+    .venv/bin/python -m bench.python.replacements pyeclib
 
 Both modules of a pair run in one process on the same data and alternate by sample. Prints a row of Markdown
 for each shape and size, for encode and for decode: microseconds of CPU time of a call of each, medians over
@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import random
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from gfsmith.compat import zfec as our_zfec
-from gfsmith.compat.pyeclib import ec_iface as our_pyeclib
+from bench.options import OneLineParser, start
 
 ROUNDS = 11
 SAMPLE = 2e-3  #: seconds that a sample should take
@@ -57,6 +55,8 @@ def zfec_rows() -> Iterator[tuple[str, int, list[Call]]]:
     """Yield a name, a size and four calls: encode with zfec and gfsmith, decode with both."""
     import zfec
 
+    from gfsmith.compat import zfec as our_zfec
+
     for k, n in ((3, 10), (10, 14), (32, 64)):
         for length in LENGTHS:
             data = tuple(random.Random(length).randbytes(length) for _ in range(k))
@@ -74,6 +74,8 @@ def pyeclib_rows() -> Iterator[tuple[str, int, list[Call]]]:
     """Yield a backend, a size of segments and four calls: encode with both, decode with both."""
     from pyeclib import ec_iface as pyeclib
 
+    from gfsmith.compat.pyeclib import ec_iface as our_pyeclib
+
     for ec_type in ("isa_l_rs_vand", "liberasurecode_rs_vand", "jerasure_rs_vand", "jerasure_rs_cauchy"):
         for length in (4096, 65536, 1 << 20):
             data = random.Random(length).randbytes(length)
@@ -89,14 +91,14 @@ def pyeclib_rows() -> Iterator[tuple[str, int, list[Call]]]:
 ROWS = {"zfec": zfec_rows, "pyeclib": pyeclib_rows}
 
 
-def main(arguments: Sequence[str]) -> int:
-    if len(arguments) != 1 or arguments[0] not in ROWS:
-        print(f"replacements: '{' '.join(arguments)}'; allowed: {' or '.join(ROWS)}", file=sys.stderr)
-        return 2
-    for name, size, calls in ROWS[arguments[0]]():
-        print(f"| {name} | {size} | {' | '.join(cells(calls))} |", flush=True)
-    return 0
+def main() -> None:
+    parser = OneLineParser(prog="bench.python.replacements", description=__doc__.splitlines()[0])
+    parser.add_argument("original", choices=ROWS, nargs="?", help="default: both")
+    chosen = parser.parse_args().original
+    for original in (chosen,) if chosen else ROWS:
+        for name, size, calls in ROWS[original]():
+            print(f"| {name} | {size} | {' | '.join(cells(calls))} |", flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    start(main)

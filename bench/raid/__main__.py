@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.result_store import spread
 
 HERE = Path(__file__).resolve().parent
@@ -114,4 +114,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

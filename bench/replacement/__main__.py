@@ -14,7 +14,7 @@ import subprocess
 from pathlib import Path
 
 from bench.build import ROOT
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 
 HERE = Path(__file__).parent
 COPY = ROOT / "build" / "bench" / "replacement"
@@ -45,4 +45,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -17,7 +17,7 @@ import numpy as np
 
 from bench.build import BuildError, compile_program
 from bench.machine import describe
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.result_store import spread
 
 HERE = Path(__file__).resolve().parent
@@ -91,4 +91,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.build import ROOT
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from gfsmith.explore.stats import Estimate, paired_ratio
 from gfsmith.kernel import limits, microarch
 
@@ -124,4 +124,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

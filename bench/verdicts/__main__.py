@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from bench.build import BUILD, RESULTS
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.peers.clients import Unavailable
 from bench.verdicts import page, results
 from bench.verdicts.libraries import BUILDERS, Library, object_of, read
@@ -98,4 +98,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

@@ -22,7 +22,7 @@ import numpy as np
 
 from bench.build import ROOT, BuildError, peer
 from bench.machine import describe
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.peer_calls import Job, Spec, open_peer
 from bench.result_store import spread
 
@@ -140,4 +140,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

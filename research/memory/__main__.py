@@ -8,9 +8,10 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, NoReturn
+from typing import Any
 
 from bench.build import BuildError
+from bench.options import OneLineParser, start
 from bench.result_store import PageError
 from gfsmith.build import parallel
 from gfsmith.cli.console import progress
@@ -25,14 +26,6 @@ from research.memory.systems import Setting
 from research.memory.whole_pages import parts, settings
 
 RESULTS = pictures.FOLDER / "memory.json"
-
-
-class OneLineParser(argparse.ArgumentParser):
-    """Parser that reports bad arguments in one line on stderr, with exit status 2."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"research.memory: {message} (see --help)", file=sys.stderr)
-        raise SystemExit(2)
 
 
 def _jobs(text: str) -> int:
@@ -102,4 +95,4 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

@@ -14,7 +14,7 @@ from bench.compose.primitives import counts
 from bench.compose.primitives.figures import FIGURES, Effort, Figure, figure_json, measure
 from bench.compose.primitives.page import PAGE, publish
 from bench.compose.ycsb import client, programs
-from bench.options import OneLineParser
+from bench.options import OneLineParser, start
 from bench.result_store import Store, status
 from gfsmith.cli.console import progress
 
@@ -84,4 +84,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    start(main)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 
 BAD_INPUT = 2
+CLOSED_PIPE = 128 + signal.SIGPIPE  #: as a shell reports a program that the signal ends
 PIPE_INTERVAL = 15.0  #: seconds between two lines of progress in a pipe
 
 
@@ -48,6 +51,29 @@ def fail(message: str, status: int = BAD_INPUT) -> NoReturn:
     """Print a one-line message on stderr and exit with `status`."""
     print(f"gfsmith: {message}", file=sys.stderr)
     raise SystemExit(status)
+
+
+def discard_output() -> None:
+    """Connect standard output with the null device, since Python writes its buffer when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def end_for_reader() -> NoReturn:
+    """Exit without a message: the reader of standard output has seen enough."""
+    discard_output()
+    raise SystemExit(CLOSED_PIPE)
+
+
+@contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """Exit without a message if the reader of standard output leaves, such as `head`."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        end_for_reader()
 
 
 def print_json(data: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Iterator, MutableMapping
@@ -13,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from gfsmith import __version__
-from gfsmith.cli.console import fail
+from gfsmith.cli.console import discard_output, end_for_reader, fail
 
 #: Subcommands. Each is the `command` of the module of its name in this package.
 NAMES = (
@@ -51,7 +50,6 @@ ERRORS = {
     "gfsmith.verify.objects.ObjectError": (2, ""),
 }
 INTERRUPTED = 130
-CLOSED_PIPE = 128 + signal.SIGPIPE  #: as a shell reports a program that the signal ends
 
 
 class _Commands(MutableMapping[str, click.Command]):
@@ -92,22 +90,11 @@ def _usage_in_one_line(command: str) -> Iterator[None]:
         fail(f"{text}{stop} See `{path} --help`.", error.exit_code)
 
 
-def _discard_output() -> None:
-    """Connect standard output with the null device, since Python writes its buffer when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _end_for_reader() -> NoReturn:
-    """Exit without a message: the reader of standard output has seen enough."""
-    _discard_output()
-    raise SystemExit(CLOSED_PIPE)
-
-
 def _cannot_access(error: OSError) -> NoReturn:
     """Exit with one line for a file that cannot be read or written. A stream has no name."""
     if error.filename is not None:
         fail(f"{error.filename}: {error.strerror}")
-    _discard_output()
+    discard_output()
     fail(f"cannot write to standard output: {error.strerror}")
 
 
@@ -119,7 +106,7 @@ class _Main(click.Group):
             with _usage_in_one_line("gfsmith"):
                 return super().make_context(info_name, args, *rest, **extra)
         except BrokenPipeError:
-            _end_for_reader()
+            end_for_reader()
         except OSError as error:  # of --version and --help
             _cannot_access(error)
 
@@ -134,7 +121,7 @@ class _Main(click.Group):
         except KeyboardInterrupt:
             fail("interrupted; nothing was written", INTERRUPTED)
         except BrokenPipeError:
-            _end_for_reader()
+            end_for_reader()
         except Exception as error:
             for kind in type(error).__mro__:
                 if found := ERRORS.get(f"{kind.__module__}.{kind.__qualname__}"):
