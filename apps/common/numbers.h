@@ -1,4 +1,4 @@
-/* Numbers in options: whole numbers, and numbers of bytes with or without a unit (4096, 64K, 1M). */
+/* Numbers in options: whole numbers, and bytes with or without a unit (4096, 64K, 1M). */
 #ifndef APPS_NUMBERS_H
 #define APPS_NUMBERS_H
 
@@ -26,8 +26,7 @@ static inline bool size_read(const char *text, uint64_t plain, uint64_t *bytes) 
   const char *unit = length > 0 ? strchr(units, text[length - 1]) : NULL;
   uint64_t scale = unit != NULL ? UINT64_C(1) << 10 * ((unit - units) / 2 + 1) : plain;
   uint64_t n;
-  return number_read(text, length - (unit != NULL), &n) &&
-         !__builtin_mul_overflow(n, scale, bytes);
+  return number_read(text, length - (unit != NULL), &n) && !__builtin_mul_overflow(n, scale, bytes);
 }
 
 #endif

@@ -43,7 +43,7 @@ TARGETS = tuple(
 
 def wheel(places: Places, target: Target) -> None:
     work = places.work / "wheels"
-    if not work.exists():  # the first wheel writes what all wheels share
+    if not work.exists():  # the first wheel writes the files that all wheels share
         gfsmith(places, "export", "--form", "amalgamation", "-o", places.folder("wheels") / "library")
         _headers(work / "headers")
     folder = work / target.name

@@ -156,7 +156,7 @@ def repairs(tool: Path, folder: Path) -> None:
 
 
 def refuses_par2(tool: Path, folder: Path, *before: str) -> None:
-    """A tool without Nettle says so."""
+    """A tool without Nettle refuses par2 and names the reason."""
     command = [*before, str(tool), "par2", "create", "-q", "set.par2", "file"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert (done.returncode, "this build has no MD5" in done.stderr) == (2, True), done.stderr
