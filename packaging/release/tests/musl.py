@@ -16,17 +16,26 @@ from pathlib import Path
 from bench.verdicts.sources.debian import unpacked
 from release.tests import archive
 
-#: Lines of CPython's Modules/Setup: the modules in C behind struct, random and tempfile.
+#: Lines of CPython's Modules/Setup: the modules in C behind struct, random, tempfile and secrets.
 MODULES = """\
 *static*
 _bisect _bisectmodule.c
+_blake2 _blake2/blake2module.c _blake2/blake2b_impl.c _blake2/blake2s_impl.c
+_md5 md5module.c
 _random _randommodule.c
+_sha1 sha1module.c
+_sha256 sha256module.c
+_sha3 _sha3/sha3module.c
 _sha512 sha512module.c
 _struct _struct.c
+binascii binascii.c
 math mathmodule.c
 """
 #: Answers that configure cannot find when it compiles for another machine.
 ANSWERS = ("ac_cv_file__dev_ptmx=yes", "ac_cv_file__dev_ptc=no", "ac_cv_buggy_getaddrinfo=no")
+
+#: configure finds zlib of this machine, not of the other C library; binascii has a CRC of its own.
+WITHOUT_ZLIB = ("MODULE_BINASCII_CFLAGS=", "MODULE_BINASCII_LDFLAGS=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ def python(machine: Machine, folder: Path) -> tuple[str, ...]:
         *(f"CC={machine.compiler} -specs={specs}", "CFLAGS=-O0 -g0", "AR=ar", "READELF=/usr/bin/readelf"),
     )
     _call(str(unpacked(version) / "configure"), *settings, *ANSWERS, cwd=build)
-    _call("make", f"-j{os.cpu_count()}", "python", cwd=build)
+    _call("make", f"-j{os.cpu_count()}", "python", *WITHOUT_ZLIB, cwd=build)
     return (*machine.emulator, str(build / "python"))
 
 
