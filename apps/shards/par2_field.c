@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "report.h"
 
 void par2_field_fill(par2_field *field) {
   unsigned element = 1;
@@ -98,7 +99,7 @@ bool par2_invert(const par2_field *field, const control *call, uint16_t *matrix,
                  size_t columns, size_t *pivot) {
   elimination step = {field, matrix, rows, columns, 0, 0};
   bool *used = must_alloc(rows, sizeof *used);
-  for (; step.column < columns; step.column++) {
+  for (; step.column < columns && !report_interrupted(); step.column++) {
     step.pivot = find_pivot(&step, used);
     if (step.pivot == rows)
       break;

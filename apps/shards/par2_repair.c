@@ -1,6 +1,7 @@
 /* gfsmith-shards par2 repair: writes every missing or damaged file again. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,16 +75,36 @@ static bool is_file_of_set(const par2_set *set, const char *name) {
   return false;
 }
 
-/* The path of "NAME.1", or of the next number that is free. */
-static char *free_path(const par2_set *set, const char *name) {
+/* The bytes of a name that fit into the name of a file before `end`, without a part of a character
+ * of UTF-8. */
+static size_t cut_length(const char *name, const char *end) {
+  const char *slash = strrchr(name, '/'), *last = slash != NULL ? slash + 1 : name;
+  size_t length = strlen(last), most = NAME_MAX - strlen(end);
+  if (length > most)
+    for (length = most; length > 1 && ((unsigned char)last[length] & 0xc0) == 0x80;)
+      length--;
+  return (size_t)(last - name) + length;
+}
+
+static bool is_kept(const par2_job *job, const char *path) {
+  for (size_t n = 0; n < job->count; n++)
+    if (job->kept[n] != NULL && strcmp(job->kept[n], path) == 0)
+      return true;
+  return false;
+}
+
+/* The path of "NAME.1", or of the next number that is free; a long name is cut. */
+static char *free_path(const par2_job *job, const char *name) {
+  const par2_set *set = &job->set;
   size_t size = strlen(name) + 24;
-  char *other = must_alloc(size, 1), *path = NULL;
+  char *other = must_alloc(size, 1), *path = NULL, end[24];
   unsigned n = 1;
   do {
     free(path);
-    snprintf(other, size, "%s.%u", name, n++);
+    snprintf(end, sizeof end, ".%u", n++);
+    snprintf(other, size, "%.*s%s", (int)cut_length(name, end), name, end);
     path = path_join(set->folder, other);
-  } while (path_exists(path) || is_file_of_set(set, other));
+  } while (path_exists(path) || is_file_of_set(set, other) || is_kept(job, path));
   free(other);
   return path;
 }
@@ -236,7 +257,7 @@ static int prepare(par2_job *job, const options *opt) {
     status = make_folders(job, job->set.files[job->files[n]].name);
   for (size_t n = 0; n < job->count && status == TOOL_OK; n++) /* no name of a new folder */
     if (job->outs[n].replace)
-      job->kept[n] = free_path(&job->set, job->set.files[job->files[n]].name);
+      job->kept[n] = free_path(job, job->set.files[job->files[n]].name);
   return status;
 }
 

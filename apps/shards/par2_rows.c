@@ -150,7 +150,7 @@ int par2_rows_add(const control *call, const par2_rows *out, const par2_rows *in
       sum.inputs = part_of(inputs - j, INPUTS);
       sum.first_output = i;
       sum.outputs = part_of(out->count - i, (size_t)GROUPS * OUTPUTS);
-      status = add_part(call, &sum);
+      status = report_interrupted() ? TOOL_REFUSED : add_part(call, &sum);
     }
   return status;
 }

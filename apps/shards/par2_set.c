@@ -67,8 +67,10 @@ int par2_open_below(const char *folder, const char *name, int flags) {
   return fd;
 }
 
-/* Scan the other files of the set in the folder of `path`. */
-static int scan_siblings(par2_set *set, const char *path) {
+/* Scan files in the folder of `path` whose names begin with its name: those with the same name but
+ * for the numbers of a volume if `volumes`, otherwise the others, which may be those of other sets.
+ */
+static int scan_siblings(par2_set *set, const char *path, bool volumes) {
   const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
   struct dirent **entries;
   size_t base = par2_base_length(name);
@@ -78,7 +80,8 @@ static int scan_siblings(par2_set *set, const char *path) {
   for (int i = 0; i < count; i++) {
     const char *other = entries[i]->d_name;
     if (status == TOOL_OK && par2_is_volume(other) && strncmp(other, name, base) == 0 &&
-        other[base] == '.' && strcmp(other, name) != 0) {
+        other[base] == '.' && (par2_base_length(other) == base) == volumes &&
+        strcmp(other, name) != 0) {
       char *sibling = path_join(set->folder, other);
       status = par2_packets_scan(&set->packets, sibling);
       free(sibling);
@@ -296,7 +299,6 @@ static void read_recovery(par2_set *set) {
 static int interpret(par2_set *set) {
   const par2_packet *packet;
   size_t n = 0;
-  memcpy(set->id, set->packets.list[0].set, PAR2_ID);
   if ((packet = next_packet(set, PAR2_TYPE_MAIN, &n)) == NULL)
     return refuse("%s: no intact Main packet", set->name);
   int status = read_main(set, packet);
@@ -333,17 +335,55 @@ static int refuse_empty(const par2_set *set, const char *path) {
   return refuse("%s is not a regular file; allowed: a file SET.par2 of a set", path);
 }
 
-int par2_set_read(par2_set *set, const char *path, char *const *more, size_t count) {
-  set->folder = path_folder(path);
-  set->name = must_copy(path);
-  int status = par2_packets_scan(&set->packets, path);
-  if (status == TOOL_OK)
-    status = scan_siblings(set, path);
+/* Take the id of the set from the first packets that were found. Several files must agree. */
+static int identify(par2_set *set) {
+  const par2_packet *list = set->packets.list;
+  if (set->packets.count > 0)
+    memcpy(set->id, list[0].set, PAR2_ID);
+  for (size_t i = 1; i < set->packets.count; i++)
+    if (list[i].file != list[0].file && memcmp(list[i].set, set->id, PAR2_ID) != 0)
+      return refuse("%s: no intact packet, and its volumes are those of several sets: name one of "
+                    "them instead",
+                    set->name);
+  return TOOL_OK;
+}
+
+static int scan_named(par2_set *set, char *const *more, size_t count) {
+  int status = TOOL_OK;
   for (size_t i = 0; i < count && status == TOOL_OK; i++)
     if (par2_is_volume(more[i]))
       status = par2_packets_scan(&set->packets, more[i]);
+  return status;
+}
+
+enum { ITSELF, VOLUMES, NAMED, SOURCES };
+
+static int scan_source(par2_set *set, int source, char *const *more, size_t count) {
+  if (source == NAMED)
+    return scan_named(set, more, count);
+  return source == VOLUMES ? scan_siblings(set, set->name, true)
+                           : par2_packets_scan(&set->packets, set->name);
+}
+
+/* The first source with a packet tells which set it is: the file itself, its volumes, and then the
+ * named ones. */
+static int scan_all(par2_set *set, char *const *more, size_t count) {
+  int status = TOOL_OK;
+  for (int source = ITSELF; source < SOURCES && status == TOOL_OK; source++) {
+    bool known = set->packets.count > 0;
+    status = scan_source(set, source, more, count);
+    if (status == TOOL_OK && !known)
+      status = identify(set);
+  }
   if (status == TOOL_OK && set->packets.count == 0)
-    status = refuse_empty(set, path);
+    status = refuse_empty(set, set->name);
+  return status == TOOL_OK ? scan_siblings(set, set->name, false) : status;
+}
+
+int par2_set_read(par2_set *set, const char *path, char *const *more, size_t count) {
+  set->folder = path_folder(path);
+  set->name = must_copy(path);
+  int status = scan_all(set, more, count);
   return status == TOOL_OK ? interpret(set) : status;
 }
 

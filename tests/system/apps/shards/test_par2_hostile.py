@@ -6,8 +6,10 @@ from __future__ import annotations
 import os
 import random
 import resource
+import signal
 import struct
 import subprocess
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -439,4 +441,24 @@ def test_signals(faulty: Callable[[str], Tool], tmp_path: Path, n: int, kind: st
     words = ("par2", "create", "-q", "-t", "1", "-r", "100", tmp_path / "s.par2", tmp_path / "one")
     done = faulty(f"pwrite:{n}:{kind}").run(*words)
     assert done.status < 0 and done.stderr == "", done
+    assert snapshot(tmp_path) == before
+
+
+def test_a_signal_while_many_blocks_are_computed(tool: Tool, tmp_path: Path) -> None:
+    """The matrix of 6000 lost blocks is inverted in minutes, which a signal ends at once."""
+    (tmp_path / "one").write_bytes(content(24_000))
+    index = tmp_path / "s.par2"
+    tool.ok("par2", "create", "-q", "-r", "100", "-b", "4", index, tmp_path / "one")
+    (tmp_path / "one").unlink()
+    before = snapshot(tmp_path)
+    words = [tool.program, "par2", "repair", "-q", "-t", "1", index]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(2)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(timeout=20) == -signal.SIGINT
+        finally:
+            process.kill()
+        assert process.stderr is not None and process.stderr.read() == b""
     assert snapshot(tmp_path) == before

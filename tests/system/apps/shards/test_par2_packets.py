@@ -197,6 +197,70 @@ def test_the_second_name_is_no_folder_of_the_set(sanitized: Tool, tmp_path: Path
     assert (tmp_path / "one.2").read_bytes() == b"changed" + files[b"one"]
 
 
+OTHERS = {b"other": content(500, 9)}
+
+
+def two_sets(folder: Path, other: str, files: dict[bytes, bytes] = FILES) -> Path:
+    """A set whose index is damaged and which has a volume, next to another set, which is intact."""
+    parts = Par2(FILES, BLOCK, range(4)).packets()
+    index = write_set(folder, [b"damaged"], {**files, **OTHERS})
+    (folder / "set.vol0+4.par2").write_bytes(b"".join(parts))
+    (folder / other).write_bytes(b"".join(Par2(OTHERS, BLOCK, range(4)).packets()))
+    return index
+
+
+@pytest.mark.parametrize("exists", [True, False])
+@pytest.mark.parametrize("other", ["set.2024.par2", "set.2024.vol0+4.par2", "set.a.par2"])
+def test_another_set_whose_name_begins_in_the_same_way(
+    tool: Tool, tmp_path: Path, other: str, exists: bool
+) -> None:
+    """Its files are intact, but they are not those of the set that the command names."""
+    index = two_sets(tmp_path, other)
+    if not exists:
+        index.unlink()
+    (tmp_path / "one").unlink()
+    assert "one: missing" in tool.run("par2", "verify", "-q", index).stdout
+    (tmp_path / "set.vol0+4.par2").unlink()
+    for command in ("verify", "repair"):
+        line = tool.refusal("par2", command, "-q", index)
+        assert line.startswith(f"{index}: no ")
+    assert tool.ok("par2", "verify", "-q", tmp_path / other).endswith("1 of 1 files intact\n")
+
+
+def test_packets_of_the_set_in_files_with_other_names(tool: Tool, tmp_path: Path) -> None:
+    """They count, although these files do not tell which set it is."""
+    parts = Par2(FILES, BLOCK, range(40)).packets()
+    index = write_set(tmp_path, parts[:7])
+    (tmp_path / "set.more.par2").write_bytes(b"".join(parts[7:]))
+    (tmp_path / "one").unlink()
+    assert tool.run("par2", "repair", "-q", index).status == DONE
+    assert is_whole(tmp_path)
+
+
+def test_volumes_of_several_sets(tool: Tool, tmp_path: Path) -> None:
+    """An index is lost, and volumes of an older set remain: the user must name one of them."""
+    index = two_sets(tmp_path, "set.vol00+4.par2")
+    line = tool.refusal("par2", "verify", "-q", index)
+    assert line.endswith("its volumes are those of several sets: name one of them instead")
+    assert tool.ok("par2", "verify", "-q", tmp_path / "set.vol0+4.par2").endswith("3 of 3 files intact\n")
+
+
+@pytest.mark.parametrize("letter", ["n", "\u00e4"])
+def test_the_second_names_of_long_names(sanitized: Tool, tmp_path: Path, letter: str) -> None:
+    """The longest names of a file system are cut, at a whole character, and both damaged files are kept."""
+    long = letter * (252 // len(letter.encode()))
+    files = {(long + end).encode(): content(100, n) for n, end in enumerate(("xyz", "xzz"))}
+    index = write_set(tmp_path, Par2(files, BLOCK, range(6)).packets(), files)
+    damaged = {b"changed" + data for data in files.values()}
+    for name, data in files.items():
+        (tmp_path / name.decode()).write_bytes(b"changed" + data)
+    assert sanitized.ok("par2", "repair", "-q", index).count(": kept as") == 2
+    assert is_whole(tmp_path, files)
+    kept = [path for path in tmp_path.iterdir() if path.name.encode() not in files and path != index]
+    assert {path.read_bytes() for path in kept} == damaged
+    assert all(path.name.startswith(long[:-4]) for path in kept)  # so each is UTF-8
+
+
 def test_an_empty_file_of_another_program(tool: Tool, tmp_path: Path) -> None:
     """gfsmith-shards leaves empty files out of its sets, and rebuilds those of others."""
     files = FILES | {b"empty": b""}
