@@ -104,8 +104,13 @@ gfsmith_status gfsmith_codec_adaptive(gfsmith_codec *codec, gfsmith_adaptive *ad
 
 /* The common coordinator, for codecs without their own; never destroyed, because a thread may use
  * it while the program ends. It is a part of the library, so that nothing is left when a program
- * unloads the library, except for an open trace and open counters. */
+ * unloads the library, except for open counters. */
 static gfsmith_adaptive common;
+
+#if defined(__GNUC__) || defined(__clang__)
+/* Runs when the library is unloaded, and when the program ends. */
+__attribute__((destructor)) static void close_common_trace(void) { gfs_trace_close(&common.trace); }
+#endif
 
 static void begin_common(void) {
   gfsmith_adaptive_options environment;

@@ -3,6 +3,7 @@
 #ifndef GFS_TRACE_H
 #define GFS_TRACE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,14 +12,17 @@
 uint64_t gfs_clock_ns(void);
 
 typedef struct gfs_trace {
-  FILE *file;   /* NULL: no trace */
-  long process; /* that writes it: gfs_threads_process(); a child after fork() does not */
+  _Atomic(FILE *) file; /* NULL: no trace; written after the other members */
+  long process;         /* that writes it: gfs_threads_process(); a child after fork() does not */
   uint64_t start_ns;
+  _Atomic uint32_t writers; /* threads that write a line now */
 } gfs_trace;
 
 /* Open a file and truncate it. False on failure; nothing is written then. */
 bool gfs_trace_open(gfs_trace *trace, const char *file);
 
+/* Close the file. Other threads may write at the same time: their lines are written before, or not
+ * at all. If one of them is stopped, the file remains open. */
 void gfs_trace_close(gfs_trace *trace);
 
 /* Write one line: seconds since `open`, the event, then the formatted text, which holds further

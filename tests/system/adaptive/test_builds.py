@@ -98,6 +98,9 @@ def test_plugins(built: Path, tmp_path: Path) -> None:
     run("gcc", *STRICT, "-D_GNU_SOURCE", "-Wno-pedantic", include, NATIVE / "host.c", "-ldl", "-o", program)
     for wanted in ("0", "1"):
         assert run(program, *copies, GFSMITH_ADAPT=wanted) == "ok\n"
+    trace = tmp_path / "trace"
+    assert run(program, *copies, GFSMITH_ADAPT="1", GFSMITH_ADAPT_TRACE=str(trace)) == "ok\n"
+    assert '"event": "start"' in trace.read_text()
 
 
 def test_python_loads_the_library(built: Path) -> None:

@@ -1,6 +1,8 @@
 /* host LIBRARY...: a program with plugins, each of which has its own copy of the library. It loads
  * each library and encodes with it, while the others stay loaded. Then it loads, uses and unloads
- * the first one again and again: neither the heap nor the number of mappings may grow. */
+ * the first one again and again: neither the heap nor the numbers of mappings and of open files may
+ * grow. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -58,6 +60,16 @@ static size_t mappings(void) {
   return lines;
 }
 
+static size_t open_files(void) {
+  size_t count = 0;
+  DIR *folder = opendir("/proc/self/fd");
+  while (folder != NULL && readdir(folder) != NULL)
+    count++;
+  if (folder != NULL)
+    closedir(folder);
+  return count;
+}
+
 static void load_again(const char *file) {
   void *library = load(file);
   use(library);
@@ -69,12 +81,14 @@ int main(int argc, char **argv) {
     use(load(argv[n]));
   for (unsigned n = 0; n < WARM; n++)
     load_again(argv[1]);
-  size_t mapped = mappings(), heap = mallinfo2().uordblks;
+  size_t mapped = mappings(), files = open_files(), heap = mallinfo2().uordblks;
   for (unsigned n = 0; n < TIMES; n++)
     load_again(argv[1]);
   heap = mallinfo2().uordblks - heap;
   mapped = mappings() - mapped;
-  bool grows = heap >= TIMES * 16u || mapped != 0; /* malloc keeps a few freed blocks */
-  printf(grows ? "%zu bytes and %zu mappings more\n" : "ok\n", heap, mapped);
+  files = open_files() - files;
+  bool grows =
+      heap >= TIMES * 16u || mapped != 0 || files != 0; /* malloc keeps a few freed blocks */
+  printf(grows ? "%zu bytes, %zu mappings and %zu files more\n" : "ok\n", heap, mapped, files);
   return grows;
 }
