@@ -65,6 +65,13 @@ static size_t cached_length(gfsmith_hint hint, unsigned shards) {
   return 0;
 }
 
+bool gfs_any_missing(const uint8_t *const *pointers, size_t count) {
+  for (size_t n = 0; n < count; n++)
+    if (pointers[n] == NULL)
+      return true;
+  return false;
+}
+
 void gfs_codec_find_short(gfsmith_codec *codec) {
   const gfs_adders *adders = codec->adders;
   bool encode = codec->packets == NULL && codec->encoder->dots == 1;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "codec.h"
-#include "not_inlined.h"
+#include "inlining.h"
 #include "parts.h"
 #include "sizes.h"
 
@@ -20,10 +20,9 @@ gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint
                               uint8_t *const *parity) {
   if (codec == NULL)
     return GFSMITH_EINVAL;
-  if (!gfs_length_within(len, codec->short_encode))
+  if (!gfs_length_within(len, codec->short_encode) || !gfs_clearly_given(data, codec->k) ||
+      !gfs_clearly_given((const uint8_t *const *)parity, codec->m))
     return encode(codec, len, data, parity);
-  if (!gfs_shards_given(codec, data, parity))
-    return GFSMITH_EINVAL;
   const gfs_pass *pass = codec->encoder->pass;
   pass->kernel[GFS_PATH_cached](len, codec->k, pass->tables, data, parity);
   return GFSMITH_OK;

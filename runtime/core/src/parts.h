@@ -12,7 +12,8 @@
  * because with 64 bytes the calls would take a tenth of the time of an encoding. */
 static inline bool gfs_encode_valid(const gfsmith_codec *codec, size_t len,
                                     const uint8_t *const *data, uint8_t *const *parity) {
-  return gfs_shards_given(codec, data, parity) && gfs_length_valid(codec, len);
+  return gfs_all_given(data, codec->k) && gfs_all_given((const uint8_t *const *)parity, codec->m) &&
+         gfs_length_valid(codec, len);
 }
 static inline void gfs_encode_part(const gfsmith_codec *codec, gfsmith_hint hint, size_t len,
                                    const uint8_t *const *data, uint8_t *const *parity) {

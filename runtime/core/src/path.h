@@ -52,6 +52,9 @@ static inline size_t gfs_next_stripe_bytes(void) { return gfs_limits_here()->own
  * with tables at 1 and 4 KiB, 0 to 5 % at 16 KiB, and nothing beyond (docs/tuning.md). */
 #define GFS_BULK_MIN ((size_t)16 << 10)
 
+/* Is `len` from 1 to `most`? */
+static inline bool gfs_length_within(size_t len, size_t most) { return len - 1 < most; }
+
 /* Is a call assumed to be in a cache of this many bytes? */
 static inline bool gfs_is_cached(gfsmith_hint hint, unsigned shards, size_t len, size_t cache) {
   bool fits = len <= cache && len * shards <= cache;

@@ -7,19 +7,18 @@
 #include "baked.h"
 #include "codec.h"
 #include "cpu.h"
+#include "inlining.h"
 #include "map.h"
-#include "not_inlined.h"
-#include "raid_short.h"
 #include "sizes.h"
 
-/* A cache of kernels, by operation (dot, xor or horner) and outputs. All threads write the same
- * values, which depend on the build and the CPU only. */
-static _Atomic(gfsmith_kernel *) found[GFS_ISAS][GFS_OPERATION_horner + 1][GFS_RAID_PARITIES]
-                                      [GFS_PATHS];
+_Atomic(gfsmith_kernel *) gfs_raid_found[GFS_OPERATION_horner + 1][GFS_RAID_PARITIES][GFS_PATHS]
+                                        [GFS_ISAS];
+_Atomic(gfsmith_kernel *) gfs_raid_known[GFS_PATHS][GFS_RAID_KNOWN_MAX + 1][GFS_ISAS];
+_Atomic(gfsmith_kernel *) gfs_raid_dense[2][GFS_ISAS];
 
 gfsmith_kernel *gfs_raid_kernel(const gfs_isa *isa, gfs_operation operation, unsigned outputs,
                                 gfs_path path) {
-  _Atomic(gfsmith_kernel *) *place = &found[isa->id][operation][outputs - 1][path];
+  _Atomic(gfsmith_kernel *) *place = &gfs_raid_found[operation][outputs - 1][path][isa->id];
   gfsmith_kernel *kernel = atomic_load_explicit(place, memory_order_relaxed);
   if (kernel == NULL) {
     kernel = gfs_dispatch_kernel(isa, operation, 0, outputs, path);
@@ -28,21 +27,13 @@ gfsmith_kernel *gfs_raid_kernel(const gfs_isa *isa, gfs_operation operation, uns
   return kernel;
 }
 
-/* The most data shards for which P and Q are computed by a kernel for their known matrix, if there
- * is one. Measured on Zen 4 (docs/raid.md): 1.1 to 1.7 times as fast as Horner's rule at 4; from 8
- * on as fast with GFNI and slower without. */
-#define KNOWN_MAX 7u
-
-/* A cache of such kernels by the number of data shards; `none` if there is none. */
-static _Atomic(gfsmith_kernel *) known[GFS_ISAS][KNOWN_MAX + 1][GFS_PATHS];
-
-static void none(size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src,
-                 uint8_t *const *dst) {
+void gfs_raid_none(size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src,
+                   uint8_t *const *dst) {
   (void)len, (void)k, (void)coeffs, (void)src, (void)dst;
 }
 
 static gfsmith_kernel *find_known(const gfs_isa *isa, unsigned k, gfs_path path) {
-  uint8_t rows[2 * KNOWN_MAX];
+  uint8_t rows[2 * GFS_RAID_KNOWN_MAX];
   for (unsigned j = 0; j < k; j++) {
     rows[j] = 1;
     rows[k + j] = (uint8_t)(1u << j); /* 2^j: no reduction below 2^8 */
@@ -51,27 +42,43 @@ static gfsmith_kernel *find_known(const gfs_isa *isa, unsigned k, gfs_path path)
   const gfs_known_matrix *matrix = gfs_baked_find(isa, &field, k, 2, rows);
   bool whole = matrix != NULL && matrix->outputs == 2;
   gfsmith_kernel *kernel = whole ? gfs_baked_kernel(isa, matrix, path) : NULL;
-  return kernel != NULL ? kernel : none;
+  return kernel != NULL ? kernel : gfs_raid_none;
 }
 
 /* The kernel with the matrix of P and Q for k shards; NULL if there is none. */
 static gfsmith_kernel *known_kernel(const gfs_isa *isa, unsigned k, gfs_path path) {
-  if (k > KNOWN_MAX)
+  if (k > GFS_RAID_KNOWN_MAX)
     return NULL;
-  _Atomic(gfsmith_kernel *) *place = &known[isa->id][k][path];
+  _Atomic(gfsmith_kernel *) *place = &gfs_raid_known[path][k][isa->id];
   gfsmith_kernel *kernel = atomic_load_explicit(place, memory_order_relaxed);
   if (kernel == NULL) {
     kernel = find_known(isa, k, path);
     atomic_store_explicit(place, kernel, memory_order_relaxed);
   }
-  return kernel != none ? kernel : NULL;
+  return kernel != gfs_raid_none ? kernel : NULL;
 }
 
-/* Are P and Q of these shards computed by a dense product, if there is a kernel for it? */
-static inline bool is_short(const gfs_isa *isa, unsigned k, unsigned m, size_t len) {
+static gfsmith_kernel *find_dense(const gfs_isa *isa, bool longer) {
   bool wide = (isa->features & GFSMITH_CPU_AVX512F) != 0;
-  return m == 2 && len <= (wide ? GFS_RAID_SHORT_WIDE : GFS_RAID_SHORT_BYTES) &&
-         k <= GFS_RAID_SHORT_DATA && isa->format == GFS_FORMAT_affine;
+  if (isa->format != GFS_FORMAT_affine || (longer && !wide))
+    return gfs_raid_none;
+  gfsmith_kernel *kernel = gfs_raid_kernel(isa, GFS_OPERATION_dot, 2, GFS_PATH_cached);
+  return kernel != NULL ? kernel : gfs_raid_none;
+}
+
+/* The kernel with a dense matrix for P and Q of short shards in cache; NULL if there is none. */
+static gfsmith_kernel *dense_kernel(const gfs_isa *isa, unsigned k, size_t len) {
+  if (len > GFS_RAID_SHORT_WIDE || k > GFS_RAID_SHORT_DATA)
+    return NULL;
+  bool longer = len > GFS_RAID_SHORT_BYTES;
+  _Atomic(gfsmith_kernel *) *place = &gfs_raid_dense[longer][isa->id];
+  gfsmith_kernel *kernel = atomic_load_explicit(place, memory_order_acquire);
+  if (kernel == NULL) {
+    kernel = find_dense(isa, longer);
+    gfs_raid_short_fill();
+    atomic_store_explicit(place, kernel, memory_order_release);
+  }
+  return kernel != gfs_raid_none ? kernel : NULL;
 }
 
 gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, size_t len,
@@ -82,12 +89,13 @@ gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, s
   *pass = (gfs_raid_pass){.inputs = k, .outputs = m};
   if (m == 2)
     pass->kernel = known_kernel(isa, k, path);
-  if (pass->kernel == NULL && path == GFS_PATH_cached && is_short(isa, k, m, len)) {
-    pass->kernel = gfs_raid_kernel(isa, GFS_OPERATION_dot, m, path);
-    pass->tables = gfs_raid_short_tables();
+  if (pass->kernel == NULL && m == 2 && path == GFS_PATH_cached) {
+    pass->kernel = dense_kernel(isa, k, len);
+    pass->tables = (const uint8_t *)gfs_raid_short_entries;
   }
   if (pass->kernel == NULL) {
     pass->kernel = gfs_raid_kernel(isa, m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner, m, path);
+    pass->tables = NULL;
     pass->reversed = m > 1;
   }
   return pass->kernel != NULL ? GFSMITH_OK : GFSMITH_EUNSUPPORTED;
@@ -117,6 +125,8 @@ void gfs_raid_sources(const gfs_raid_pass *pass, size_t offset, const uint8_t *c
 
 static GFS_NOT_INLINED gfsmith_status generate_any(unsigned k, unsigned m, size_t len,
                                                    uint8_t *const *shards) {
+  if (!gfs_raid_count_valid(k))
+    return GFSMITH_EINVAL;
   if (len == 0)
     return GFSMITH_OK;
   const uint8_t *const *data = (const uint8_t *const *)shards;
@@ -154,53 +164,21 @@ static inline void reverse(unsigned count, const uint8_t *const *from, const uin
 }
 
 /* A call of a kernel in cache that takes the data shards in reverse order. */
-static gfsmith_status run_reversed(gfsmith_kernel *kernel, unsigned k, size_t len,
-                                   uint8_t *const *shards) {
+static GFS_NOT_INLINED gfsmith_status run_reversed(unsigned k, gfsmith_kernel *kernel, size_t len,
+                                                   uint8_t *const *shards) {
   const uint8_t *src[GFSMITH_RAID_MAX_DATA];
   reverse(k, (const uint8_t *const *)shards, src);
   kernel(len, k, NULL, src, shards + k);
   return GFSMITH_OK;
 }
 
-/* The kernel of an earlier call in cache; NULL if there was none. */
-static inline gfsmith_kernel *met(const gfs_isa *isa, gfs_operation operation, unsigned m) {
-  return atomic_load_explicit(&found[isa->id][operation][m - 1][GFS_PATH_cached],
-                              memory_order_relaxed);
-}
-
-/* The pass of an earlier call in cache; its kernel is NULL if there was none. */
-static inline gfs_raid_pass met_pass(const gfs_isa *isa, unsigned k, unsigned m, size_t len) {
-  gfs_raid_pass pass = {.kernel = none, .inputs = k, .outputs = m};
-  if (m == 2 && k <= KNOWN_MAX)
-    pass.kernel = atomic_load_explicit(&known[isa->id][k][GFS_PATH_cached], memory_order_relaxed);
-  if (pass.kernel != none)
-    return pass;
-  if (is_short(isa, k, m, len)) {
-    pass.kernel = met(isa, GFS_OPERATION_dot, m);
-    pass.tables = gfs_raid_short_tables();
-  } else {
-    pass.kernel = met(isa, m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner, m);
-    pass.reversed = m > 1;
-  }
-  return pass;
-}
-
-/* A call in cache on every CPU, whose kernel an earlier call has met, has little other work, which
- * takes as long as the kernel if the shards are short. */
-static inline gfsmith_status generate(unsigned k, unsigned m, size_t len, uint8_t *const *shards) {
-  if (!gfs_raid_count_valid(k))
-    return GFSMITH_EINVAL;
-  const gfs_isa *isa = gfs_dispatch_known_isa();
-  if (isa == NULL || shards == NULL || !gfs_length_within(len, GFS_OWN_CACHE_LEAST) ||
-      len * (k + m) > GFS_OWN_CACHE_LEAST)
+static GFS_INLINED gfsmith_status generate(unsigned k, unsigned m, size_t len,
+                                           uint8_t *const *shards) {
+  gfs_raid_pass pass = gfs_raid_met(k, m, len);
+  if (pass.kernel == NULL || !gfs_clearly_given((const uint8_t *const *)shards, k + m))
     return generate_any(k, m, len, shards);
-  gfs_raid_pass pass = met_pass(isa, k, m, len);
-  if (pass.kernel == NULL)
-    return generate_any(k, m, len, shards);
-  if (gfs_missing((const uint8_t *const *)shards, k + m) != 0)
-    return GFSMITH_EINVAL;
   if (pass.reversed)
-    return run_reversed(pass.kernel, k, len, shards);
+    return run_reversed(k, pass.kernel, len, shards);
   pass.kernel(len, k, pass.tables, (const uint8_t *const *)shards, shards + k);
   return GFSMITH_OK;
 }

@@ -6,7 +6,6 @@
 #include "tables.h"
 
 _Atomic uint64_t gfs_raid_short_entries[GFS_RAID_SHORT_DATA][2];
-_Atomic bool gfs_raid_short_filled;
 
 static void fill_entry(_Atomic uint64_t *place, const gfs_field *field, uint8_t coefficient) {
   uint64_t bits;
@@ -25,5 +24,4 @@ void gfs_raid_short_fill(void) {
     fill_entry(&gfs_raid_short_entries[j][1], &field, power);
     power = gfs_field_mul(&field, power, 2);
   }
-  atomic_store_explicit(&gfs_raid_short_filled, true, memory_order_release);
 }

@@ -7,7 +7,6 @@
 #define GFS_RAID_SHORT_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* The most bytes, with vectors of 64 bytes and with shorter ones, and the most data shards for
@@ -17,15 +16,8 @@ enum { GFS_RAID_SHORT_WIDE = 192, GFS_RAID_SHORT_BYTES = 64, GFS_RAID_SHORT_DATA
 
 /* The coefficients 1 and 2^j of P and Q for each data shard j, in the format affine. */
 extern _Atomic uint64_t gfs_raid_short_entries[GFS_RAID_SHORT_DATA][2];
-extern _Atomic bool gfs_raid_short_filled;
 
 /* Fill them. Threads that do so at the same time write the same values. */
 void gfs_raid_short_fill(void);
-
-static inline const uint8_t *gfs_raid_short_tables(void) {
-  if (!atomic_load_explicit(&gfs_raid_short_filled, memory_order_acquire))
-    gfs_raid_short_fill();
-  return (const uint8_t *)gfs_raid_short_entries;
-}
 
 #endif

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "codec.h"
-#include "not_inlined.h"
+#include "inlining.h"
 #include "parts.h"
 #include "sizes.h"
 
@@ -139,15 +139,14 @@ static GFS_NOT_INLINED gfsmith_status append_any(const gfsmith_codec *codec, siz
   return change_parities(&c, len, parity);
 }
 
-static inline gfsmith_status append_source(const gfsmith_codec *codec, size_t len,
-                                           unsigned data_index, const uint8_t *data,
-                                           uint8_t *const *parity, bool first) {
+static GFS_INLINED gfsmith_status append_source(const gfsmith_codec *codec, size_t len,
+                                                unsigned data_index, const uint8_t *data,
+                                                uint8_t *const *parity, bool first) {
   if (codec == NULL || data_index >= codec->k)
     return GFSMITH_EINVAL;
-  if (!gfs_length_within(len, codec->short_update))
+  if (!gfs_length_within(len, codec->short_update) || data == NULL ||
+      !gfs_clearly_given((const uint8_t *const *)parity, codec->m))
     return append_any(codec, len, data_index, data, parity, first);
-  if (data == NULL || parity == NULL || gfs_missing((const uint8_t *const *)parity, codec->m) != 0)
-    return GFSMITH_EINVAL;
   const gfs_pass *pass = codec->encoder->pass + codec->encoder->dots;
   const gfs_adder *adder = codec->adders->pass;
   gfsmith_kernel *run = first ? adder->set[GFS_PATH_cached] : adder->add[0][GFS_PATH_cached];

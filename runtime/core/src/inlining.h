@@ -1,0 +1,16 @@
+/* inlining.h: marks for functions of short calls, in which each instruction counts.
+ *
+ * GFS_NOT_INLINED: the rest of a function whose short calls, which do not reach it, then save no
+ * registers. GFS_INLINED: a function with arguments that are constants in each caller. */
+#ifndef GFS_INLINING_H
+#define GFS_INLINING_H
+
+#if defined(__GNUC__) || defined(__clang__)
+#define GFS_NOT_INLINED __attribute__((noinline))
+#define GFS_INLINED inline __attribute__((always_inline))
+#else
+#define GFS_NOT_INLINED
+#define GFS_INLINED inline
+#endif
+
+#endif
