@@ -2,6 +2,7 @@
 #include "isa-l/erasure_code.h"
 
 #include "apply.h"
+#include "inlining.h"
 #include "portable.h"
 #include "remembered_kernels.h"
 #include "short_calls.h"
@@ -39,7 +40,7 @@ static bool encode_in_parts(int len, int k, int rows, byte *gftbls, byte **data,
   for (int done = 0, part; done < rows; done += part, parts--) {
     part = (rows - done) / parts;
     byte *entries = gftbls + (size_t)done * count(k) * GFS_ISAL_ENTRY;
-    gfsmith_kernel *kernel = gfs_isal_short_dot(len, k, part, entries);
+    gfsmith_kernel *kernel = gfs_isal_dot(len, k, part, entries);
     if (kernel == NULL)
       return false;
     kernel((size_t)len, (size_t)k, entries, (const uint8_t *const *)data, coding + done);
@@ -47,9 +48,15 @@ static bool encode_in_parts(int len, int k, int rows, byte *gftbls, byte **data,
   return true;
 }
 
-/* Not inlined, so that a short call has no record in memory. */
-static __attribute__((noinline)) void encode(int len, int k, int rows, byte *gftbls, byte **data,
-                                             byte **coding) {
+static GFS_NOT_INLINED void encode(int len, int k, int rows, byte *gftbls, byte **data,
+                                   byte **coding) {
+  if (len <= 0)
+    return;
+  gfsmith_kernel *kernel = gfs_isal_dot(len, k, rows, gftbls);
+  if (kernel != NULL) {
+    kernel((size_t)len, (size_t)k, gftbls, (const uint8_t *const *)data, coding);
+    return;
+  }
   if (encode_in_parts(len, k, rows, gftbls, data, coding))
     return;
   gfs_isal_call call = {
@@ -61,12 +68,12 @@ void ec_encode_data(int len, int k, int rows, byte *gftbls, byte **data, byte **
   gfsmith_kernel *kernel = gfs_isal_short_dot(len, k, rows, gftbls);
   if (kernel != NULL)
     kernel((size_t)len, (size_t)k, gftbls, (const uint8_t *const *)data, coding);
-  else if (len > 0)
+  else
     encode(len, k, rows, gftbls, data, coding);
 }
 
-static __attribute__((noinline)) void update(int len, int k, int rows, byte *entries, byte **data,
-                                             byte **coding) {
+static GFS_NOT_INLINED void update(int len, int k, int rows, byte *entries, byte **data,
+                                   byte **coding) {
   gfs_isal_call call = {
       (size_t)len, 1, count(rows), entries, count(k), (const uint8_t *const *)data, coding};
   gfs_isal_apply(&call, GFS_OPERATION_mad);

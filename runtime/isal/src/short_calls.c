@@ -19,8 +19,23 @@ void gfs_isal_find_short(const gfs_isa *isa) {
   atomic_store_explicit(&found, true, memory_order_relaxed);
 }
 
-gfsmith_kernel *gfs_isal_compared(gfsmith_kernel *dense, const uint8_t *entries, size_t inputs,
-                                  size_t outputs) {
+/* Do the tables begin with entries of the form MATRICES in each row? Of a row, only the entries up
+ * to the first that is not 0 are read. */
+static bool rows_are_matrices(const uint8_t *entries, size_t inputs, size_t outputs) {
+  for (; outputs > 0; outputs--, entries += inputs * GFS_ISAL_ENTRY) {
+    const uint8_t *entry = entries;
+    for (size_t left = inputs; left > 0 && !gfs_isal_is_matrices(entry);
+         left--, entry += GFS_ISAL_ENTRY)
+      if (entry[1] != 0)
+        return false;
+  }
+  return true;
+}
+
+/* The best kernel for dot in cache: of the known matrix or of the sum that the tables contain, else
+ * `dense`; NULL if several kernels are needed. */
+static gfsmith_kernel *compared(gfsmith_kernel *dense, const uint8_t *entries, size_t inputs,
+                                size_t outputs) {
   const gfs_isa *isa = gfs_dispatch_isa();
   const gfs_known_matrix *known = gfs_isal_known(isa, entries, inputs, outputs);
   if (known != NULL)
@@ -28,4 +43,16 @@ gfsmith_kernel *gfs_isal_compared(gfsmith_kernel *dense, const uint8_t *entries,
   if (outputs == 1 && gfs_isal_all_ones(entries, inputs))
     return gfs_isal_kernel(isa, GFS_OPERATION_xor, inputs, 1, GFS_PATH_cached);
   return dense;
+}
+
+gfsmith_kernel *gfs_isal_dot(int len, int k, int rows, const uint8_t *entries) {
+  if (!gfs_isal_within(len, GFS_OWN_CACHE_LEAST) || !gfs_isal_within(k, GFS_ISAL_SHORT_INPUTS) ||
+      !gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS) ||
+      (size_t)len * (size_t)(k + rows) > GFS_OWN_CACHE_LEAST)
+    return NULL;
+  gfsmith_kernel *kernel =
+      atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_dot][rows], memory_order_relaxed);
+  if (kernel == NULL || !rows_are_matrices(entries, (size_t)k, (size_t)rows))
+    return NULL;
+  return len <= GFS_ISAL_UNCOMPARED ? kernel : compared(kernel, entries, (size_t)k, (size_t)rows);
 }

@@ -11,11 +11,16 @@
 #include "table_entries.h"
 
 /* The most sources and outputs of such a call. */
-enum { GFS_ISAL_SHORT_INPUTS = 255, GFS_ISAL_SHORT_OUTPUTS = 6 };
+enum { GFS_ISAL_SHORT_INPUTS = 250, GFS_ISAL_SHORT_OUTPUTS = 6 };
 
 /* The most bytes of a shard for which dot does not look for a known matrix: the comparison of the
  * coefficients takes about as long as the kernel of the known matrix gains. */
 enum { GFS_ISAL_UNCOMPARED = 512 };
+
+/* All calls up to these limits are in cache on every CPU. */
+_Static_assert(GFS_ISAL_UNCOMPARED *(GFS_ISAL_SHORT_INPUTS + GFS_ISAL_SHORT_OUTPUTS) <=
+                   GFS_OWN_CACHE_LEAST,
+               "a short call has to be in cache");
 
 /* Kernels that read tables in place, by operation and outputs: dot of any number of inputs, and mad
  * of one. NULL if there is none, and before the first call of gfs_isal_find_short. */
@@ -24,52 +29,41 @@ extern _Atomic(gfsmith_kernel *) gfs_isal_short[GFS_OPERATION_mad + 1][GFS_ISAL_
 /* Look up these kernels for this instruction set if no call did. */
 void gfs_isal_find_short(const gfs_isa *isa);
 
-/* Return the best kernel for dot in cache: of the known matrix or of the sum that the tables
- * contain, else `dense`; NULL if several kernels are needed. */
-gfsmith_kernel *gfs_isal_compared(gfsmith_kernel *dense, const uint8_t *entries, size_t inputs,
-                                  size_t outputs);
-
 /* Is 1 <= value <= most? */
 static inline bool gfs_isal_within(int value, unsigned most) { return (unsigned)value - 1 < most; }
 
-/* Do the tables begin with entries of the form MATRICES in each row? Of a row, only the entries up
- * to the first that is not 0 are read. */
-static inline bool gfs_isal_rows_are_matrices(const uint8_t *entries, size_t stride, size_t inputs,
-                                              size_t outputs) {
-  for (; outputs > 0; outputs--, entries += stride * GFS_ISAL_ENTRY) {
-    const uint8_t *entry = entries;
-    for (size_t left = inputs; left > 0 && !gfs_isal_is_matrices(entry);
-         left--, entry += GFS_ISAL_ENTRY)
-      if (entry[1] != 0)
-        return false;
-  }
+/* Do the tables begin with an entry of the form MATRICES in each row? False also if a coefficient
+ * there is 0. */
+static inline bool gfs_isal_rows_begin_as_matrices(const uint8_t *entries, size_t stride,
+                                                   size_t outputs) {
+  const uint8_t *end = entries + stride * outputs * GFS_ISAL_ENTRY;
+  for (; entries != end; entries += stride * GFS_ISAL_ENTRY)
+    if (!gfs_isal_is_matrices(entries))
+      return false;
   return true;
 }
 
-/* Return the kernel for the call gfs_isal_apply(len, k, rows, ..., k, ...), GFS_OPERATION_dot. */
+/* Return the kernel for the call gfs_isal_apply(len, k, rows, ..., k, ...), GFS_OPERATION_dot, of
+ * up to GFS_ISAL_UNCOMPARED bytes. NULL: gfs_isal_dot may know one. */
 static inline gfsmith_kernel *gfs_isal_short_dot(int len, int k, int rows, const uint8_t *entries) {
-  if (!gfs_isal_within(len, GFS_OWN_CACHE_LEAST) || !gfs_isal_within(k, GFS_ISAL_SHORT_INPUTS) ||
+  if (!gfs_isal_within(len, GFS_ISAL_UNCOMPARED) || !gfs_isal_within(k, GFS_ISAL_SHORT_INPUTS) ||
       !gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS) ||
-      (size_t)len * (size_t)(k + rows) > GFS_OWN_CACHE_LEAST)
+      !gfs_isal_rows_begin_as_matrices(entries, (size_t)k, (size_t)rows))
     return NULL;
-  gfsmith_kernel *kernel =
-      atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_dot][rows], memory_order_relaxed);
-  if (kernel == NULL || !gfs_isal_rows_are_matrices(entries, (size_t)k, (size_t)k, (size_t)rows))
-    return NULL;
-  return len <= GFS_ISAL_UNCOMPARED ? kernel
-                                    : gfs_isal_compared(kernel, entries, (size_t)k, (size_t)rows);
+  return atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_dot][rows], memory_order_relaxed);
 }
+
+/* The same for any length and any entries; NULL if gfs_isal_apply has to convert the tables, or the
+ * call is not in cache. */
+gfsmith_kernel *gfs_isal_dot(int len, int k, int rows, const uint8_t *entries);
 
 /* The same for GFS_OPERATION_mad of one source, with the entries of its column. */
 static inline gfsmith_kernel *gfs_isal_short_mad(int len, int k, int rows, const uint8_t *entries) {
   if (!gfs_isal_within(len, GFS_OWN_CACHE_LEAST / (1 + GFS_ISAL_SHORT_OUTPUTS)) || k <= 0 ||
-      !gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS))
+      !gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS) ||
+      !gfs_isal_rows_begin_as_matrices(entries, (size_t)k, (size_t)rows))
     return NULL;
-  gfsmith_kernel *kernel =
-      atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_mad][rows], memory_order_relaxed);
-  if (kernel == NULL || !gfs_isal_rows_are_matrices(entries, (size_t)k, 1, (size_t)rows))
-    return NULL;
-  return kernel;
+  return atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_mad][rows], memory_order_relaxed);
 }
 
 #endif

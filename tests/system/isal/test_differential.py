@@ -59,7 +59,7 @@ MUTANTS = (
     (Mutant("n < count", "n + 1 < count", within="are"), "avx2", "ec_encode_data"),
     (Mutant("n < count", "n + 1 < count", within="are_matrices"), "gfni_avx512", "ec_encode_data"),
     (Mutant("known->outputs == outputs", "known->outputs <= outputs"), "gfni_avx512", "ec_encode_data"),
-    (Mutant("outputs == 1", "outputs > 0", within="gfs_isal_compared"), "gfni_avx512", "ec_encode_data"),
+    (Mutant("outputs == 1", "outputs > 0", within="compared"), "gfni_avx512", "ec_encode_data"),
     (Mutant("operation = GFS_OPERATION_mad;", ";"), "avx2", "ec_encode_data"),
     (Mutant("call->src + from", "call->src"), "avx2", "ec_encode_data"),
     (Mutant("call->dst + b->first", "call->dst"), "avx2", "ec_encode_data"),
