@@ -16,7 +16,7 @@ import pytest
 from tests.support.compiler import Compiler
 from tests.support.folders import once
 from tests.support.library import NATIVE
-from tests.support.machines import runtime_sources, unity
+from tests.support.machines import runtime_sources, set_source
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 
@@ -38,7 +38,7 @@ class Sanitized:
 
     def make(self, folder: Path) -> None:
         """Compile the library at -O0, where the compiler removes no access that a sanitizer checks."""
-        sources = [*runtime_sources(), unity("scalar", folder)]
+        sources = [*runtime_sources(), set_source("scalar")]
         command = [
             *self.compiler,
             *(f"-I{ROOT / name}" for name in ("runtime/core/include", "runtime/core/src", "gen_out")),
