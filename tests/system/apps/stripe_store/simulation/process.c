@@ -229,16 +229,14 @@ static void vreport(const char *format, va_list arguments) {
   world_trace("%s says: %s", process_current->name, text);
 }
 
-void report_name(const char *name) { (void)name; }
-
-void report(const char *format, ...) {
+void __wrap_report(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vreport(format, arguments);
   va_end(arguments);
 }
 
-int refuse(const char *format, ...) {
+int __wrap_refuse(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vreport(format, arguments);
@@ -246,17 +244,10 @@ int refuse(const char *format, ...) {
   return 2;
 }
 
-_Noreturn void out_of_memory(void) {
+_Noreturn void __wrap_out_of_memory(void) {
   world_trace("%s has no memory", process_current->name);
   process_kill(process_current);
   abort(); /* not reached */
-}
-
-bool parse_number(const char *flag, const char *text, unsigned long long least,
-                  unsigned long long most, unsigned long long *value) {
-  (void)flag;
-  *value = strtoull(text, NULL, 10);
-  return *value >= least && *value <= most;
 }
 
 typedef struct stop stop;
