@@ -144,10 +144,8 @@ static bool error_is(const char *text) { return strncmp(last_error, text, strlen
 
 /* Has the value lost more chunks than the code bears, and does the agent say so? It cannot know
  * whether the chunks in a memcached that is down are lost. */
-static bool is_excused(unsigned key) {
-  char text[16];
-  snprintf(text, sizeof text, "key-%u", key);
-  return memcached_excuses(text) &&
+static bool is_excused(const char *key) {
+  return memcached_excuses(key) &&
          (error_is("SERVER_ERROR lost:") ||
           (error_is("SERVER_ERROR not available now:") && memcached_down()));
 }
@@ -155,10 +153,14 @@ static bool is_excused(unsigned key) {
 static void finish(client *c, outcome result) {
   operation *o = c->asked;
   static const char *const outcomes[] = {"unknown", "done", "not done", "nothing"};
-  world_trace("client %u: key-%u %s%s %" PRIu64, c->number, o->key, outcomes[result],
+  char key[16];
+  snprintf(key, sizeof key, "key-%u", o->key);
+  world_trace("client %u: %s %s%s %" PRIu64, c->number, key, outcomes[result],
               o->refused ? ", refused" : "", o->value);
   bool lost = now_in == READING && result == UNKNOWN;
-  if (lost && !is_excused(o->key))
+  if (result == DONE && o->verb != GET)
+    memcached_acknowledged(key);
+  if (lost && !is_excused(key))
     world_fail("key %u cannot be read without faults: %s", o->key, last_error);
   world_counts.lost += lost;
   if (!c->finishing)

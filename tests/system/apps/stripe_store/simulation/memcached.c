@@ -53,6 +53,7 @@ static store stores[MACHINES];
 static unsigned enough;
 static bool beyond;
 static excuse *excuses;
+static item *deleted_late; /* records; the agent, whose deletion has failed, may still know them */
 static unsigned rank_of[DESCRIPTORS]; /* of the end of a connection in a chunk server */
 static int other_end[DESCRIPTORS];
 
@@ -110,8 +111,16 @@ static bool wait_for(unsigned rank, uint64_t limit) {
 
 /* The order of a client that may not be there any more. */
 static void on_delayed(void *what) {
-  if (reaches(what) && !stores[((order *)what)->rank].paused)
-    perform(what);
+  order *o = what;
+  if (!reaches(o) || stores[o->rank].paused)
+    return;
+  perform(o);
+  if (o->kind != ORDER_DELETE || o->key[0] != 'r' || o->found == NULL)
+    return;
+  item *copy = world_new(sizeof *copy);
+  *copy = *o->found;
+  copy->next = deleted_late;
+  deleted_late = copy;
 }
 
 static void delay(const order *o) {
@@ -176,14 +185,22 @@ static bool of_key(const record *r, const char *key, size_t bytes) {
   return r->key_bytes == bytes && memcmp(r->key, key, bytes) == 0;
 }
 
-/* Call found(r, with) for each stored record, until it returns true. */
+/* Call found(r, with) for each record among the items, until it returns true. */
+static bool any_of(const item *i, bool (*found)(const record *r, const void *with),
+                   const void *with) {
+  for (; i != NULL; i = i->next) {
+    record r;
+    if (i->key[0] == 'r' && record_decode(&r, i->bytes, i->length) && found(&r, with))
+      return true;
+  }
+  return false;
+}
+
+/* The same for each stored record. */
 static bool any_record(bool (*found)(const record *r, const void *with), const void *with) {
   for (const store *s = stores; s < stores + MACHINES; s++)
-    for (const item *i = s->items; i != NULL; i = i->next) {
-      record r;
-      if (i->key[0] == 'r' && record_decode(&r, i->bytes, i->length) && found(&r, with))
-        return true;
-    }
+    if (any_of(s->items, found, with))
+      return true;
   return false;
 }
 
@@ -219,7 +236,19 @@ static bool is_excused(const record *r, const void *key) {
   return false;
 }
 
-bool memcached_excuses(const char *key) { return any_record(is_excused, key); }
+bool memcached_excuses(const char *key) {
+  return any_record(is_excused, key) || any_of(deleted_late, is_excused, key);
+}
+
+void memcached_acknowledged(const char *key) {
+  for (item **at = &deleted_late; *at != NULL;) {
+    record r;
+    if (record_decode(&r, (*at)->bytes, (*at)->length) && of_key(&r, key, strlen(key)))
+      *at = (*at)->next;
+    else
+      at = &(*at)->next;
+  }
+}
 
 void memcached_start(unsigned rank) {
   store *s = &stores[rank];

@@ -20,8 +20,12 @@ bool memcached_damage_value(unsigned count);
 /* Values with fewer intact chunks may be unreadable. `beyond`: more chunks of a value are damaged
  * than the code bears. */
 void memcached_begin(unsigned enough, bool beyond);
-/* Has a value of the key lost so many chunks to faults that it may be lost? */
+/* Has a value of the key lost so many chunks to faults that it may be lost? Its record is stored,
+ * or was deleted late: by an order of a deletion that had failed, to a memcached that was paused.
+ */
 bool memcached_excuses(const char *key);
+/* A write or deletion of the key was acknowledged: records that were deleted late do not count. */
+void memcached_acknowledged(const char *key);
 /* The incarnation in hexadecimal digits; NULL: none. */
 const char *memcached_incarnation(unsigned rank);
 
