@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +16,9 @@
 #define RENAME_NOREPLACE 1
 #define renameat2(...) syscall(SYS_renameat2, __VA_ARGS__)
 #endif
+
+#define TEMPORARY ".gfsmith-shards.tmp.XXXXXX"
+enum { RANDOM_LETTERS = 6 /* at its end */, TRIES = 100 };
 
 void *must_alloc(size_t count, size_t size) {
   void *memory = calloc(count ? count : 1, size ? size : 1);
@@ -69,12 +73,34 @@ bool file_unchanged(const struct stat *before, const struct stat *now) {
 }
 
 int output_plan(output *out, char *final_path, bool replace) {
-  *out = (output){.final_path = final_path, .fd = -1, .replace = replace};
+  *out = (output){.final_path = final_path, .at = AT_FDCWD, .fd = -1, .replace = replace};
   if (final_path != NULL)
     out->folder = try_folder(final_path);
   if (out->folder != NULL)
-    out->temp_path = path_try_join(out->folder, ".gfsmith-shards.tmp.XXXXXX");
+    out->temp_path = path_try_join(out->folder, TEMPORARY);
   return out->temp_path != NULL ? TOOL_OK : refuse("out of memory");
+}
+
+const char *output_name(const output *out, const char *path) {
+  const char *slash = strrchr(path, '/');
+  return out->at == AT_FDCWD || slash == NULL ? path : slash + 1;
+}
+
+/* mkstemp in an open folder. */
+static int open_temporary(const output *out) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  char *end = out->temp_path + strlen(out->temp_path) - RANDOM_LETTERS;
+  uint8_t random[RANDOM_LETTERS];
+  int fd = -1;
+  for (unsigned tries = 0; fd < 0 && tries < TRIES && (tries == 0 || errno == EEXIST); tries++) {
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+      return -1;
+    for (size_t i = 0; i < RANDOM_LETTERS; i++)
+      end[i] = letters[random[i] % 64];
+    fd = openat(out->at, output_name(out, out->temp_path), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                0600);
+  }
+  return fd;
 }
 
 int output_open(output *outs, size_t count, mode_t mode) {
@@ -82,10 +108,9 @@ int output_open(output *outs, size_t count, mode_t mode) {
   umask(mask);
   for (size_t i = 0; i < count; i++) {
     output *out = &outs[i];
-    out->fd = mkstemp(out->temp_path);
+    out->fd = open_temporary(out);
     out->made = out->fd >= 0;
-    if (!out->made || fcntl(out->fd, F_SETFD, FD_CLOEXEC) != 0 ||
-        fchmod(out->fd, mode & ~mask & 0666) != 0)
+    if (!out->made || fchmod(out->fd, mode & ~mask & 0666) != 0)
       return refuse("cannot create a file in %s: %s", out->folder, strerror(errno));
   }
   return TOOL_OK;
@@ -187,8 +212,8 @@ int output_flush(output *outs, size_t count) {
   return report_interrupted() ? TOOL_REFUSED : status;
 }
 
-static int flush_folder(const char *folder, int flush(int)) {
-  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+static int flush_folder(int at, const char *folder, int flush(int)) {
+  int fd = openat(at, at == AT_FDCWD ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   int status = TOOL_OK;
   /* EINVAL: this file system does not support fsync for folders. */
   if (fd < 0 || (flush(fd) != 0 && errno != EINVAL))
@@ -198,25 +223,25 @@ static int flush_folder(const char *folder, int flush(int)) {
   return status;
 }
 
-int output_flush_folder(const char *folder) { return flush_folder(folder, fsync); }
+int output_flush_folder(const char *folder) { return flush_folder(AT_FDCWD, folder, fsync); }
 
-int output_flush_tree(const char *folder) { return flush_folder(folder, syncfs); }
+int output_flush_tree(const char *folder) { return flush_folder(AT_FDCWD, folder, syncfs); }
 
-int rename_new(const char *from, const char *to) {
-  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+int rename_new(int at, const char *from, const char *to) {
+  if (renameat2(at, from, at, to, RENAME_NOREPLACE) == 0)
     return 0;
   if (errno != EINVAL && errno != ENOSYS)
     return -1;
   /* This file system has no such rename. A link does not replace a file either. */
-  if (link(from, to) != 0)
+  if (linkat(at, from, at, to, 0) != 0)
     return -1;
-  unlink(from); /* the file has its new name: if this fails, a temporary name remains */
+  unlinkat(at, from, 0); /* the file has its new name: if this fails, a temporary name remains */
   return 0;
 }
 
 static int publish(output *out) {
-  int failed = out->replace ? rename(out->temp_path, out->final_path)
-                            : rename_new(out->temp_path, out->final_path);
+  const char *from = output_name(out, out->temp_path), *to = output_name(out, out->final_path);
+  int failed = out->replace ? renameat(out->at, from, out->at, to) : rename_new(out->at, from, to);
   if (failed && errno == EEXIST)
     return refuse("%s already exists", out->final_path);
   if (failed)
@@ -239,7 +264,7 @@ int output_settle(output *outs, size_t count) {
     /* There is nearly always one folder: it is flushed once, after its last rename. */
     bool last = i + 1 == count || !outs[i + 1].done || strcmp(outs[i].folder, outs[i + 1].folder);
     if (last && status == TOOL_OK)
-      status = output_flush_folder(outs[i].folder);
+      status = flush_folder(outs[i].at, outs[i].folder, fsync);
   }
   return status;
 }
@@ -256,7 +281,7 @@ void output_discard(output *outs, size_t count) {
     if (outs[i].fd >= 0)
       close(outs[i].fd);
     if (outs[i].made)
-      unlink(outs[i].temp_path);
+      unlinkat(outs[i].at, output_name(&outs[i], outs[i].temp_path), 0);
     free(outs[i].temp_path);
     free(outs[i].final_path);
     free(outs[i].folder);

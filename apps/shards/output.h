@@ -15,6 +15,7 @@ typedef struct output {
   char *final_path; /* owned; NULL: not planned */
   char *temp_path;
   char *folder;
+  int at;        /* the open folder, which the caller closes; AT_FDCWD: it is found by its path */
   int fd;        /* -1: not open */
   int error;     /* errno of a failed write */
   bool made;     /* the temporary file exists */
@@ -26,7 +27,8 @@ typedef struct output {
 /* Functions that return int: TOOL_OK, or TOOL_REFUSED after a message (none after a signal). */
 
 /* Set the final path, which the output owns; NULL: there was no memory for it. Later functions do
- * not allocate memory. */
+ * not allocate memory. A caller that sets `at` afterwards has all names made in that open folder,
+ * even if its path leads elsewhere meanwhile. */
 int output_plan(output *out, char *final_path, bool replace);
 /* Create the temporary files, with the permissions `mode` minus the umask. */
 int output_open(output *outs, size_t count, mode_t mode);
@@ -45,8 +47,11 @@ int output_publish(output *outs, size_t count);
 int output_settle(output *outs, size_t count);
 /* Flush, rename, and flush the folders. */
 int output_commit(output *outs, size_t count);
-/* Rename without replacing an existing target. Returns 0, or -1 and errno. */
-int rename_new(const char *from, const char *to);
+/* Rename without replacing an existing target, in an open folder or at AT_FDCWD. Returns 0, or -1
+ * and errno. */
+int rename_new(int at, const char *from, const char *to);
+/* The path of an output relative to its `at`. */
+const char *output_name(const output *out, const char *path);
 /* Make the names in a folder permanent. */
 int output_flush_folder(const char *folder);
 /* Make everything below a folder permanent, with the rest of its file system. */

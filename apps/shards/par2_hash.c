@@ -29,11 +29,14 @@ void par2_add_zeros(par2_checksums *sums, md5 *sum, uint64_t count) {
   }
 }
 
-/* Read the next piece of a range; 0 and errno (0: the file ends before) on failure. */
+/* Read the next piece of a range; 0 and errno (0: the file ends before) on failure. A read that
+ * fails once is no damage. */
 static size_t read_piece(int fd, uint64_t at, uint64_t end, uint8_t *piece) {
   size_t size = end - at < PAR2_PIECE ? (size_t)(end - at) : PAR2_PIECE;
   errno = EINTR;
-  ssize_t n = report_interrupted() ? -1 : read_at(fd, piece, size, at);
+  ssize_t n = -1;
+  for (unsigned tries = 0; n < 0 && tries < 2 && !report_interrupted(); tries++)
+    n = read_at(fd, piece, size, at);
   if (n == (ssize_t)size)
     return size;
   errno = n < 0 ? errno : 0;

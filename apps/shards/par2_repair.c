@@ -17,7 +17,10 @@
 #include "par2_verify.h"
 #include "report.h"
 
-enum { WRONG_MD5 = -2 }; /* PAR2_SHORTER is another one */
+enum {
+  WRONG_MD5 = -2, /* PAR2_SHORTER is another one */
+  FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+};
 
 typedef struct par2_job {
   par2_set set;
@@ -27,45 +30,82 @@ typedef struct par2_job {
   char **kept;    /* of each output: the new path of a damaged file; NULL: none */
   size_t *out_of; /* of each file: its output; SIZE_MAX: none */
   size_t count;   /* of outputs */
+  int *folders;   /* open folders of outputs */
+  size_t folder_count;
   control call;
-  char **made; /* folders that were created */
+  char **made; /* names of folders that were created */
   size_t made_count;
   par2_decoding *decoding;
   int *errors; /* of each output: of its copy or check; WRONG_MD5 */
 } par2_job;
 
-/* Create a folder, whose path the job then owns. */
-static int make_folder(par2_job *job, char *path) {
-  if (mkdir(path, 0777) != 0) {
+/* Create a folder, whose name, below the folder of the set, the job then owns. */
+static int make_folder(par2_job *job, int parent, char *name) {
+  const char *slash = strrchr(name, '/'), *last = slash != NULL ? slash + 1 : name;
+  if (mkdirat(parent, last, 0777) != 0) {
     int reason = errno;
     int status =
-        reason == EEXIST ? TOOL_OK : refuse("cannot create %s: %s", path, strerror(reason));
-    free(path);
+        reason == EEXIST ? TOOL_OK : refuse("cannot create %s: %s", name, strerror(reason));
+    free(name);
     return status;
   }
-  job->made = must_grow(job->made, job->made_count + 1, sizeof *job->made);
-  job->made[job->made_count++] = path;
+  job->made[job->made_count++] = name;
   return TOOL_OK;
 }
 
-/* Create the folders of a file below the folder of the set, none of which is a symbolic link. */
-static int make_folders(par2_job *job, const char *name) {
-  char *part = must_copy(name);
-  int status = TOOL_OK;
-  for (char *slash = strchr(part, '/'); slash != NULL && status == TOOL_OK;
-       slash = strchr(slash + 1, '/')) {
+/* Create one of the folders around a file, and open it instead of its parent. */
+static int enter_folder(par2_job *job, const char *part, int *at) {
+  const char *slash = strrchr(part, '/'), *last = slash != NULL ? slash + 1 : part;
+  char *name = strdup(part);
+  char **made = realloc(job->made, (job->made_count + 1) * sizeof *made);
+  if (made != NULL)
+    job->made = made;
+  if (name == NULL || made == NULL) {
+    free(name);
+    return refuse("out of memory");
+  }
+  int status = make_folder(job, *at, name);
+  int inner = status == TOOL_OK ? openat(*at, last, FOLDER) : -1;
+  if (status == TOOL_OK && inner < 0)
+    status = refuse("cannot open %s: %s", part, strerror(errno));
+  close(*at);
+  *at = inner;
+  return status;
+}
+
+/* Create the folders of an output below the folder of the set, none of which is a symbolic link.
+ * The last one stays open: the output is written there, even if its path leads elsewhere meanwhile.
+ */
+static int make_folders(par2_job *job, size_t n) {
+  if (strlen(job->outs[n].final_path) >= PATH_MAX)
+    return refuse("cannot create %s: %s", job->outs[n].folder, strerror(ENAMETOOLONG));
+  char *part = strdup(job->set.files[job->files[n]].name);
+  int at = open(job->set.folder, FOLDER & ~O_NOFOLLOW), status = TOOL_OK;
+  if (part == NULL)
+    status = refuse("out of memory");
+  else if (at < 0)
+    status = refuse("cannot open %s: %s", job->set.folder, strerror(errno));
+  for (char *slash = part; status == TOOL_OK && (slash = strchr(slash, '/')) != NULL; slash++) {
     *slash = '\0';
-    status = make_folder(job, path_join(job->set.folder, part));
-    int fd =
-        status == TOOL_OK ? par2_open_below(job->set.folder, part, O_RDONLY | O_DIRECTORY) : -1;
-    if (status == TOOL_OK && fd < 0)
-      status = refuse("cannot open %s: %s", part, strerror(errno));
-    if (fd >= 0)
-      close(fd);
+    status = enter_folder(job, part, &at);
     *slash = '/';
   }
   free(part);
+  if (at >= 0)
+    job->folders[job->folder_count++] = at;
+  if (status == TOOL_OK)
+    job->outs[n].at = at;
   return status;
+}
+
+/* The folder of an output; outputs of one folder share it. */
+static int open_folder(par2_job *job, size_t n) {
+  for (size_t other = 0; other < n; other++)
+    if (strcmp(job->outs[other].folder, job->outs[n].folder) == 0) {
+      job->outs[n].at = job->outs[other].at;
+      return TOOL_OK;
+    }
+  return make_folders(job, n);
 }
 
 static bool is_file_of_set(const par2_set *set, const char *name) {
@@ -93,19 +133,23 @@ static bool is_kept(const par2_job *job, const char *path) {
   return false;
 }
 
-/* The path of "NAME.1", or of the next number that is free; a long name is cut. */
-static char *free_path(const par2_job *job, const char *name) {
+/* The path of "NAME.1", or of the next number that is free; a long name is cut. NULL: no memory. */
+static char *free_path(const par2_job *job, size_t n) {
   const par2_set *set = &job->set;
-  size_t size = strlen(name) + 24;
-  char *other = must_alloc(size, 1), *path = NULL, end[24];
-  unsigned n = 1;
+  const char *name = set->files[job->files[n]].name;
+  size_t start = strlen(job->outs[n].final_path) - strlen(name), size = start + strlen(name) + 24;
+  char *path = malloc(size), end[24];
+  struct stat info;
+  unsigned number = 1;
+  if (path == NULL)
+    return NULL;
   do {
-    free(path);
-    snprintf(end, sizeof end, ".%u", n++);
-    snprintf(other, size, "%.*s%s", (int)cut_length(name, end), name, end);
-    path = path_join(set->folder, other);
-  } while (path_exists(path) || is_file_of_set(set, other) || is_kept(job, path));
-  free(other);
+    snprintf(end, sizeof end, ".%u", number++);
+    snprintf(path, size, "%.*s%.*s%s", (int)start, job->outs[n].final_path,
+             (int)cut_length(name, end), name, end);
+  } while (fstatat(job->outs[n].at, output_name(&job->outs[n], path), &info, AT_SYMLINK_NOFOLLOW) ==
+               0 ||
+           is_file_of_set(set, path + start) || is_kept(job, path));
   return path;
 }
 
@@ -138,6 +182,7 @@ static int plan(par2_job *job) {
   job->files = must_alloc(most, sizeof *job->files);
   job->kept = must_alloc(most, sizeof *job->kept);
   job->errors = must_alloc(most, sizeof *job->errors);
+  job->folders = must_alloc(most, sizeof *job->folders);
   job->out_of = must_alloc(set->file_count, sizeof *job->out_of);
   for (size_t f = 0; f < set->file_count && status == TOOL_OK; f++) {
     job->out_of[f] = SIZE_MAX;
@@ -153,7 +198,9 @@ static int open_outputs(par2_job *job) {
   int status = TOOL_OK;
   for (size_t n = 0; n < job->count && status == TOOL_OK; n++) {
     struct stat info;
-    bool exists = job->kept[n] != NULL && stat(job->outs[n].final_path, &info) == 0;
+    const output *out = &job->outs[n];
+    bool exists = job->kept[n] != NULL && fstatat(out->at, output_name(out, out->final_path), &info,
+                                                  AT_SYMLINK_NOFOLLOW) == 0;
     status = output_open(&job->outs[n], 1, exists ? info.st_mode : 0666);
   }
   return status;
@@ -238,26 +285,28 @@ static int run_tasks(par2_job *job, const options *opt, void (*task)(void *, uns
 /* Give a damaged file a second name, which remains. */
 static int keep_damaged(const par2_job *job) {
   for (size_t n = 0; n < job->count; n++) {
-    const char *path = job->outs[n].final_path;
+    const output *out = &job->outs[n];
+    const char *path = out->final_path;
     if (job->kept[n] == NULL)
       continue;
-    if (link(path, job->kept[n]) != 0 && rename_new(path, job->kept[n]) != 0)
+    const char *from = output_name(out, path), *to = output_name(out, job->kept[n]);
+    if (linkat(out->at, from, out->at, to, 0) != 0 && rename_new(out->at, from, to) != 0)
       return refuse("cannot keep %s as %s: %s", path, job->kept[n], strerror(errno));
     say("%s: kept as %s", path, job->kept[n]);
   }
   return TOOL_OK;
 }
 
-/* Everything that allocates memory. */
+/* Everything that allocates memory. Without memory, the folders that were created are removed. */
 static int prepare(par2_job *job, const options *opt) {
   int status = TOOL_OK;
   if (job->found.lost > 0)
     status = par2_decode_begin(&job->decoding, &job->found, opt);
   for (size_t n = 0; n < job->count && status == TOOL_OK; n++)
-    status = make_folders(job, job->set.files[job->files[n]].name);
+    status = open_folder(job, n);
   for (size_t n = 0; n < job->count && status == TOOL_OK; n++) /* no name of a new folder */
-    if (job->outs[n].replace)
-      job->kept[n] = free_path(job, job->set.files[job->files[n]].name);
+    if (job->outs[n].replace && (job->kept[n] = free_path(job, n)) == NULL)
+      status = refuse("out of memory");
   return status;
 }
 
@@ -276,13 +325,29 @@ static int rebuild(par2_job *job, const options *opt) {
   return status == TOOL_OK ? output_settle(job->outs, job->count) : status;
 }
 
+/* Remove the folders that were created and are empty, the last one first. */
+static void remove_folders(par2_job *job) {
+  while (job->made_count > 0) {
+    char *name = job->made[--job->made_count], *slash = strrchr(name, '/');
+    if (slash != NULL)
+      *slash = '\0';
+    int parent = slash != NULL ? par2_open_below(job->set.folder, name, O_RDONLY | O_DIRECTORY)
+                               : open(job->set.folder, FOLDER & ~O_NOFOLLOW);
+    if (parent >= 0) {
+      unlinkat(parent, slash != NULL ? slash + 1 : name, AT_REMOVEDIR);
+      close(parent);
+    }
+    free(name);
+  }
+}
+
 /* Free the job, and remove the temporary files and the folders that are empty. */
 static void free_job(par2_job *job) {
   output_discard(job->outs, job->count);
-  while (job->made_count > 0) {
-    rmdir(job->made[--job->made_count]);
-    free(job->made[job->made_count]);
-  }
+  remove_folders(job);
+  for (size_t n = 0; n < job->folder_count; n++)
+    close(job->folders[n]);
+  free(job->folders);
   free(job->made);
   par2_decode_end(job->decoding);
   for (size_t n = 0; n < job->count; n++)

@@ -7,6 +7,7 @@
 #include "scan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +127,7 @@ static int restore_folder(restore *job, const options *opt) {
     status = TOOL_REFUSED;
   if (status == TOOL_OK)
     status = output_flush_tree(job->temp_folder);
-  if (status == TOOL_OK && rename_new(job->temp_folder, opt->output) != 0)
+  if (status == TOOL_OK && rename_new(AT_FDCWD, job->temp_folder, opt->output) != 0)
     status = refuse("cannot create %s: %s", opt->output, strerror(errno));
   if (status == TOOL_OK) {
     free(job->temp_folder);

@@ -33,7 +33,7 @@ from tests.system.apps.shards.support import (
     temporaries,
 )
 
-CALLS = ("mkstemp", "pread", "pwrite", "fsync", "rename", "unlink")
+CALLS = ("create", "pread", "pwrite", "fsync", "rename", "unlink")
 SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "HUP": signal.SIGHUP}
 SHAPE = ("-t", "1", "-k", "4", "-m", "2", "-b", "64")
 
@@ -162,7 +162,7 @@ def test_a_signal_ends_the_work_soon(
     assert snapshot(scene.folder) == scene.before
 
 
-@pytest.mark.parametrize("call", ["mkstemp", "pwrite", "fsync", "rename"])
+@pytest.mark.parametrize("call", ["create", "pwrite", "fsync", "rename"])
 def test_errors_at_every_call(scene: Scene, faulty: Faulty, call: str) -> None:
     number = 0
     for number, outcome in enumerate(runs(scene, faulty, call, "ENOSPC"), 1):
@@ -173,7 +173,7 @@ def test_errors_at_every_call(scene: Scene, faulty: Faulty, call: str) -> None:
         assert str(scene.folder) in outcome.stderr
         assert temporaries(scene.folder) == []
         scene.check_nothing_lost()
-        if call in ("mkstemp", "pwrite") or (call == "rename" and number == 1):
+        if call in ("create", "pwrite") or (call == "rename" and number == 1):
             assert snapshot(scene.folder) == scene.before
         if call == "rename" and scene.command.startswith("protect"):
             assert snapshot(scene.folder) == scene.before  # the renames are undone
@@ -238,7 +238,7 @@ def other_file(tmp_path: Path) -> Path:
     return tmp_path / "other" / "file"
 
 
-@pytest.mark.parametrize("plan", ["mkstemp:1:STOP", "rename:1:STOP", "rename:4:STOP"])
+@pytest.mark.parametrize("plan", ["create:1:STOP", "rename:1:STOP", "rename:4:STOP"])
 @pytest.mark.parametrize("command", ["protect", "protect --force"])
 def test_of_two_concurrent_runs_one_is_refused(
     tool: Tool, faulty: Faulty, tmp_path: Path, command: str, plan: str

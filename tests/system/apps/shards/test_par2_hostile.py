@@ -23,6 +23,7 @@ from tests.system.apps.shards.support import (
     REFUSED,
     WRONG,
     Outcome,
+    Stopped,
     Tool,
     content,
     snapshot,
@@ -407,7 +408,8 @@ def test_failing_calls_of_create(faulty: Callable[[str], Tool], tmp_path: Path, 
     (tmp_path / "one").write_bytes(content(5000))
     before = snapshot(tmp_path)
     words = ("par2", "create", "-q", "-r", "100", "-b", "1000", tmp_path / "s.par2", tmp_path / "one")
-    done = faulty(f"{call}:{n}:EIO").run(*words)
+    onward = "+" if call == "pread" else ""  # a read is repeated once
+    done = faulty(f"{call}:{n}{onward}:EIO").run(*words)
     if done.status == REFUSED:
         assert done.stderr.count("\n") == 1 and "Input/output error" in done.stderr, done
         created = {line.partition(": ")[0] for line in done.stdout.splitlines()}
@@ -431,6 +433,60 @@ def test_failing_calls_of_repair(faulty: Callable[[str], Tool], tmp_path: Path, 
     else:
         assert is_whole(tmp_path), done  # the damage of a read is repaired
     assert not temporaries(tmp_path)
+
+
+def _lost(tmp_path: Path) -> Path:
+    """Write a set without the folder sub, whose file is lost, and with a damaged file."""
+    index = write_set(tmp_path, Par2(FILES, BLOCK, range(12)).packets())
+    (tmp_path / "one").write_bytes(FILES[b"one"][:700])
+    (tmp_path / "sub/three").unlink()
+    (tmp_path / "sub").rmdir()
+    return index
+
+
+@pytest.mark.parametrize(
+    "plan", ["create:1", "create:2", "pwrite:1", "fsync:1", "link:1", "rename:1", "rename:2"]
+)
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_folder_that_is_exchanged_for_a_link(
+    faulty: Callable[[str], Tool], tmp_path: Path, plan: str, damaged: bool
+) -> None:
+    """At any moment after it was opened: no file is written, replaced or removed outside."""
+    index = _lost(tmp_path / "in")
+    if damaged:
+        (tmp_path / "in/sub").mkdir()
+        (tmp_path / "in/sub/three").write_bytes(b"damaged")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "three").write_bytes(b"outside")
+    run = Stopped(faulty(f"{plan}:STOP"), "par2", "repair", "-q", index)
+    (tmp_path / "in/sub").rename(tmp_path / "moved")
+    (tmp_path / "in/sub").symlink_to(outside)
+    outcome = run.resume()
+    assert outcome.status == DONE, outcome
+    assert (tmp_path / "moved/three").read_bytes() == FILES[b"sub/three"]
+    assert not temporaries(tmp_path / "moved")
+    assert snapshot(outside).keys() == {"three"} and (outside / "three").read_bytes() == b"outside"
+
+
+def test_every_failing_allocation_of_repair(faulty: Callable[[str], Tool], tmp_path: Path) -> None:
+    """A refused run leaves nothing, not even an empty folder; some allocations are not necessary."""
+    refused = 0
+    for n in range(1, 120):
+        folder = tmp_path / str(n)
+        index = _lost(folder)
+        before = snapshot(folder)
+        done = faulty(f"alloc:{n}:ENOMEM").run("par2", "repair", "-q", "-t", "1", index)
+        assert is_whole(folder) if done.status == DONE else snapshot(folder) == before, (n, done)
+        refused += done.status == REFUSED
+    assert 70 < refused < 110, refused  # so each allocation has failed once
+
+
+def test_a_read_that_fails_once_is_no_damage(faulty: Callable[[str], Tool], tmp_path: Path) -> None:
+    index = write_set(tmp_path, Par2(FILES, BLOCK, range(12)).packets())
+    for n in range(1, 60):
+        done = faulty(f"pread:{n}:EIO").run("par2", "verify", "-q", "-t", "1", index)
+        assert done.status == (REFUSED if str(index) in done.stderr else DONE), (n, done)
 
 
 @pytest.mark.parametrize("n", [1, 4, 12])

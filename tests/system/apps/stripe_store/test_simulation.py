@@ -52,7 +52,7 @@ CORRECTED = {
     "a value that was given up as lost during a read had another length": (51122,),
     "chunk servers that did not reach each other made a read fail": (12130, 21370, 30448),
     "the model: a memcached that is down may still have chunks": (18404, 28484),
-    "the model: the agent knows a lost value whose last record a failed deletion removed late": (78709,),
+    "the model: a failed deletion may remove the last record of a lost value late": (78709,),
 }
 """Seeds that have failed."""
 

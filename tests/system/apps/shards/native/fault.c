@@ -8,6 +8,7 @@
  * SHARDS_PROGRAM is the name of the program, if it is not gfsmith-shards. SHARDS_COUNT names a file
  * that receives "CALLS ALLOCATIONS" at the end of the program, SHARDS_FLUSHED one that receives the
  * number (st_ino) of each file after its fsync. */
+#include <asm/fcntl.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -126,28 +127,33 @@ TRANSFER(write, "write", (int fd, const void *from, size_t size), (fd, from, siz
 HOOK(ssize_t, -1, getrandom, "getrandom", (void *to, size_t size, unsigned flags),
      (to, size, flags))
 
-/* fcntl.h is not included: its functions have variable arguments. */
-HOOK(int, -1, open, "open", (const char *path, int flags, mode_t mode), (path, flags, mode))
-HOOK(int, -1, open64, "open", (const char *path, int flags, mode_t mode), (path, flags, mode))
-HOOK(int, -1, openat, "open", (int folder, const char *path, int flags, mode_t mode),
+/* fcntl.h is not included: its functions have variable arguments. A new file is "create". */
+#define OPENS(flags) ((flags) & O_EXCL ? "create" : "open")
+HOOK(int, -1, open, OPENS(flags), (const char *path, int flags, mode_t mode), (path, flags, mode))
+HOOK(int, -1, open64, OPENS(flags), (const char *path, int flags, mode_t mode), (path, flags, mode))
+HOOK(int, -1, openat, OPENS(flags), (int folder, const char *path, int flags, mode_t mode),
      (folder, path, flags, mode))
-HOOK(int, -1, openat64, "open", (int folder, const char *path, int flags, mode_t mode),
+HOOK(int, -1, openat64, OPENS(flags), (int folder, const char *path, int flags, mode_t mode),
      (folder, path, flags, mode))
 HOOK(int, -1, fcntl64, "fcntl", (int fd, int command, long value), (fd, command, value))
-HOOK(int, -1, mkstemp, "mkstemp", (char *path), (path))
-HOOK(int, -1, mkstemp64, "mkstemp", (char *path), (path))
 HOOK(char *, NULL, mkdtemp, "mkdtemp", (char *path), (path))
 HOOK(int, -1, mkdir, "mkdir", (const char *path, mode_t mode), (path, mode))
+HOOK(int, -1, mkdirat, "mkdir", (int folder, const char *path, mode_t mode), (folder, path, mode))
 HOOK(int, -1, rmdir, "rmdir", (const char *path), (path))
 HOOK(int, -1, syncfs, "syncfs", (int fd), (fd))
 HOOK(int, -1, ftruncate64, "ftruncate", (int fd, off64_t size), (fd, size))
 HOOK(int, -1, fdatasync, "fdatasync", (int fd), (fd))
 HOOK(int, -1, flock, "flock", (int fd, int operation), (fd, operation))
 HOOK(int, -1, rename, "rename", (const char *from, const char *to), (from, to))
+HOOK(int, -1, renameat, "rename",
+     (int from_folder, const char *from, int to_folder, const char *to),
+     (from_folder, from, to_folder, to))
 HOOK(int, -1, renameat2, "rename",
      (int from_folder, const char *from, int to_folder, const char *to, unsigned flags),
      (from_folder, from, to_folder, to, flags))
-HOOK(int, -1, link, "link", (const char *from, const char *to), (from, to))
+HOOK(int, -1, linkat, "link",
+     (int from_folder, const char *from, int to_folder, const char *to, int flags),
+     (from_folder, from, to_folder, to, flags))
 HOOK(int, -1, unlink, "unlink", (const char *path), (path))
 HOOK(int, -1, unlinkat, "unlink", (int folder, const char *path, int flags), (folder, path, flags))
 HOOK(int, -1, fchmod, "fchmod", (int fd, mode_t mode), (fd, mode))
