@@ -53,6 +53,7 @@ CORRECTED = {
     "chunk servers that did not reach each other made a read fail": (12130, 21370, 30448),
     "the model: a memcached that is down may still have chunks": (18404, 28484),
     "the model: a failed deletion may remove the last record of a lost value late": (78709,),
+    "the model: clients whose writes are refused change to another key more often": (84558,),
 }
 """Seeds that have failed."""
 

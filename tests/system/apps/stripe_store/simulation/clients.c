@@ -17,6 +17,7 @@
 enum {
   CLIENTS = 4,
   PLACES = 2,
+  KEYS = 256,
   UNKNOWN_MAX = 5,  /* of a key, after which its place gets another one */
   OPERATIONS = 100, /* of a key, likewise */
   ROOM = 2048,
@@ -34,12 +35,12 @@ typedef struct client {
   uint64_t began, stood, serial; /* `stood`: pauses of the agent before */
   char answer[ROOM], line[ROOM];
   size_t filled;
-  uint64_t seen[64], unique[64]; /* of each key: a value, and its number for cas */
-  unsigned reads;                /* keys read in the last phase */
+  uint64_t seen[KEYS], unique[KEYS]; /* of each key: a value, and its number for cas */
+  unsigned reads;                    /* keys read in the last phase */
 } client;
 
 static client all[CLIENTS];
-static unsigned place_key[PLACES], key_count[64], keys;
+static unsigned place_key[PLACES], key_count[KEYS], keys;
 static uint64_t values;
 static phase now_in;
 static bool stored_last;
@@ -100,7 +101,7 @@ static size_t body(uint64_t value, char *text) {
 }
 
 static void new_key(unsigned place) {
-  if (keys == 64)
+  if (keys == KEYS)
     world_fail("too many keys");
   place_key[place] = keys++;
 }
