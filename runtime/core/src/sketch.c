@@ -191,7 +191,7 @@ static void find_rows(const row_run *r, size_t first, size_t count, const uint8_
 
 /* Write sum over n of y^(SKETCH_PARTS (rows - 1 - n)) row[n] to SKETCH_DEGREE rows, one for each
  * coefficient. Rows of zeros before the first one make whole steps. */
-static void add_rows(const gfsmith_sketch *s, const row_run *r, uint8_t (*sums)[SKETCH_ROW]) {
+static void add_run(const gfsmith_sketch *s, const row_run *r, uint8_t (*sums)[SKETCH_ROW]) {
   static const uint8_t zeros[SKETCH_ROW];
   alignas(GFS_CACHE_LINE) uint8_t before[SKETCH_DEGREE][SKETCH_ROW];
   const uint8_t *src[SKETCH_INPUTS];
@@ -250,7 +250,7 @@ gfsmith_status gfsmith_sketch_add(const gfsmith_sketch *sketch, uint8_t *sum, ui
   alignas(GFS_CACHE_LINE) uint8_t sums[SKETCH_DEGREE][SKETCH_ROW];
   uint32_t value[2];
   cut_into_rows(&r, (unsigned)(offset % SKETCH_ROW), len, data);
-  add_rows(sketch, &r, sums);
+  add_run(sketch, &r, sums);
   add_columns(sketch, sums, value);
   uint64_t end = offset / SKETCH_ROW + r.rows; /* the row behind the last one */
   uint32_t weight = line_weight(sketch, end * SKETCH_PARTS - 1);
