@@ -1,10 +1,16 @@
 /* gfsmith-shards par2 verify: compares files with a set of PAR2 without changing anything. */
 #include "par2_verify.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "json.h"
+#include "output.h"
 #include "report.h"
 
 size_t par2_unsound(const par2_found *found) {
@@ -45,10 +51,49 @@ void par2_say(const par2_found *found) {
         set->recovery_count, par2_repairable(found) ? "can be repaired" : "cannot be repaired");
 }
 
+static const char *without_dot(const char *path) {
+  while (path[0] == '.' && path[1] == '/')
+    path += 2;
+  return path;
+}
+
+/* Is a path that of a file of the set, as a user writes it: below the folder of SET.par2? */
+static bool names_file_of_set(const par2_set *set, const char *path) {
+  bool equal = false;
+  for (size_t f = 0; f < set->file_count && !equal; f++) {
+    if (set->files[f].name == NULL)
+      continue;
+    char *own = path_join(set->folder, set->files[f].name);
+    equal = strcmp(without_dot(own), without_dot(path)) == 0;
+    free(own);
+  }
+  return equal;
+}
+
+/* Every named file must be there, even if no block of it is needed. A missing file of the set is a
+ * result, no mistake. */
+static int require_named(const par2_set *set, char *const *paths, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    struct stat info;
+    int fd = open_input(paths[i]);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR) && names_file_of_set(set, paths[i]))
+      continue;
+    if (fd < 0)
+      return refuse("cannot open %s: %s", paths[i], strerror(errno));
+    bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    close(fd);
+    if (!regular)
+      return refuse("%s is not a regular file", paths[i]);
+  }
+  return TOOL_OK;
+}
+
 int par2_examine(par2_set *set, par2_found *found, const options *opt) {
   if (md5_require() != TOOL_OK)
     return TOOL_REFUSED;
   int status = par2_set_read(set, opt->paths[0], opt->paths + 1, opt->count - 1);
+  if (status == TOOL_OK)
+    status = require_named(set, opt->paths + 1, opt->count - 1);
   if (status == TOOL_OK)
     status = par2_scan(found, set, opt->paths + 1, opt->count - 1, opt);
   if (status == TOOL_OK)

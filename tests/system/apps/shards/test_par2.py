@@ -213,6 +213,36 @@ def test_extra_files_have_blocks(tool: Tool, folder: Folder, tmp_path: Path) -> 
     assert folder.is_whole()
 
 
+@pytest.mark.parametrize("command", ["verify", "repair"])
+@pytest.mark.parametrize("name", ["nosuch", "nosuch.par2", "set.vol9+9.par2", "tiny/x"])
+def test_a_named_file_must_exist(tool: Tool, folder: Folder, command: str, name: str) -> None:
+    """Also if the set is intact, and no block of the file is needed."""
+    folder.ours(tool)
+    for damaged in (False, True):
+        if damaged:
+            flip(folder.path)
+        before = snapshot(folder.path)
+        done = tool.run("par2", command, "-q", "set.par2", name, cwd=folder.path)
+        assert done.status == REFUSED and done.stdout == ""
+        assert done.stderr.startswith(f"gfsmith-shards: cannot open {name}: ")
+        assert done.stderr.count("\n") == 1 and snapshot(folder.path) == before
+
+
+def test_a_named_folder_is_refused(tool: Tool, folder: Folder) -> None:
+    folder.ours(tool)
+    done = tool.run("par2", "verify", "-q", "set.par2", ".", cwd=folder.path)
+    assert (done.status, done.stderr) == (REFUSED, "gfsmith-shards: . is not a regular file\n")
+
+
+@pytest.mark.parametrize("name", ["first.bin", "./first.bin"])
+def test_a_lost_file_may_be_named(tool: Tool, folder: Folder, name: str) -> None:
+    folder.ours(tool, "-r", "100")
+    (folder.path / "first.bin").unlink()
+    assert tool.run("par2", "verify", "-q", "set.par2", name, cwd=folder.path).status == WRONG
+    assert tool.run("par2", "repair", "-q", "set.par2", name, cwd=folder.path).status == DONE
+    assert folder.is_whole()
+
+
 def test_other_sets_in_a_folder_are_left_out(tool: Tool, folder: Folder) -> None:
     """Unless they are named: recovery blocks are for files, not for other recovery blocks."""
     folder.ours(tool)
