@@ -149,15 +149,19 @@ def _loss(answer: Certificate | Counterexample) -> dict[str, Any]:
 
 @click.command("codes")
 @click.argument("name", required=False, shell_complete=fixed(NAMES))
+@click.option("--code", help="The same as NAME, as in other commands.", shell_complete=fixed(NAMES))
 @click.option("--k", type=int, help="Data shards: show the matrix of this shape.")
 @click.option("--m", type=int, help="Parity shards.")
 @click.option("--l", type=int, help="lrc: groups, each with a local parity.")
 @click.option("--r", type=int, help="lrc: global parities.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def command(name: str | None, as_json: bool, **flags: int | None) -> None:
+def command(name: str | None, code: str | None, as_json: bool, **flags: int | None) -> None:
     """List the code families; with NAME describe one of them; with --k and --m print a parity matrix.
 
     Exit status 1: the shape is not MDS; the output names a loss that cannot be repaired."""
+    if name is not None and code is not None:
+        raise CodeError(f"two codes: {name} and --code {code}; allowed: one of NAME and --code")
+    name = code if name is None else name
     asked = any(value is not None for value in flags.values())
     if name is None:
         if asked:

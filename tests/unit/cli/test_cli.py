@@ -364,6 +364,12 @@ def test_codes_shows_families_and_shapes() -> None:
     assert "code:   backblaze, klauspost, minio" in _codes("minio").output
 
 
+@pytest.mark.parametrize("rest", [(), ("--k", "4", "--m", "2"), ("--json",)])
+def test_codes_takes_the_option_of_other_commands(rest: tuple[str, ...]) -> None:
+    named, option = _codes("minio", *rest), _codes("--code", "minio", *rest)
+    assert named.exit_code == 0 and (option.exit_code, option.output) == (0, named.output)
+
+
 def test_codes_shows_matrices_and_why_they_are_mds() -> None:
     raid = _codes("raid6", "--k", "4")
     assert raid.exit_code == 0
@@ -409,6 +415,11 @@ def test_codes_describes_searches_without_searching(name: str) -> None:
         (["lrc", "--k", "12", "--m", "4"], "lrc takes --k, --l (groups) and --r"),
         (["lrc", "--k", "2", "--l", "3", "--r", "1"], "allowed: 1 <= l <= k"),
         (["cauchy", "--k", "4", "--m", "2", "--l", "2"], "--l and --r are for lrc"),
+        (["--code", "nothing"], "code 'nothing' is unknown; allowed: vandermonde, "),
+        (
+            ["cauchy", "--code", "cauchy"],
+            "two codes: cauchy and --code cauchy; allowed: one of NAME and --code",
+        ),
     ],
 )
 def test_codes_refuses_in_one_line(arguments: list[str], words: str) -> None:

@@ -45,7 +45,9 @@ def test_instruction_sets(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", [("codes",), ("gen", "--code"), ("plan", "--code"), ("graph", "--code")], ids=" ".join
+    "typed",
+    [("codes",), ("codes", "--code"), ("gen", "--code"), ("plan", "--code"), ("graph", "--code")],
+    ids=" ".join,
 )
 def test_codes(typed: tuple[str, ...]) -> None:
     assert _words(*typed, "") == list(NAMES)
