@@ -4,6 +4,13 @@ set -eu
 cd "$(dirname "$0")/.."
 bin=.venv/bin
 
+for file in "$bin"/mypy bindings/python/gfsmith/codec/_native.abi3.so; do
+  test -e "$file" || {
+    echo "tools/check.sh: $file is missing; run make check" >&2
+    exit 1
+  }
+done
+
 echo "check: python layout, lint, types"
 "$bin"/ruff format --check --quiet setup.py packaging/check_linked.py packaging/release generator judge bindings/python tests tools bench research examples/python
 "$bin"/ruff check --quiet setup.py packaging/check_linked.py packaging/release generator judge bindings/python tests tools bench research examples/python

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 
 def test_help_lists_targets_that_exist(root: Path) -> None:
@@ -43,3 +46,17 @@ def test_tune_without_specs_says_what_to_give(root: Path) -> None:
     assert line.startswith(
         'make tune: SPECS is missing; allowed: make tune SPECS="dot:10x4 cauchy:10x4", or '
     )
+
+
+@pytest.mark.parametrize("built", [False, True])
+def test_the_checks_name_what_is_not_built(root: Path, tmp_path: Path, built: bool) -> None:
+    """One line, not the traceback of the first check that imports the codec."""
+    (tmp_path / "tools").mkdir()
+    shutil.copy(root / "tools/check.sh", tmp_path / "tools")
+    if built:
+        (tmp_path / ".venv/bin").mkdir(parents=True)
+        (tmp_path / ".venv/bin/mypy").touch()
+    missing = "bindings/python/gfsmith/codec/_native.abi3.so" if built else ".venv/bin/mypy"
+    done = subprocess.run(["sh", "tools/check.sh"], cwd=tmp_path, capture_output=True, text=True)
+    line = f"tools/check.sh: {missing} is missing; run make check\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
