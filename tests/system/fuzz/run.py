@@ -33,7 +33,7 @@ SANITIZE = ("-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all")
 FLAGS = ("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64")
 LIBRARY = ROOT / "build" / "libgfsmith.a"
 STORE = ROOT / "apps/stripe-store"
-STORE_HEADERS = (f"-I{STORE}", "-Iruntime/core/include", "-Iruntime/compose/include")
+STORE_HEADERS = (f"-I{STORE}", "-Iapps/common", "-Iruntime/core/include", "-Iruntime/compose/include")
 LIBRARIES = ("-lsodium", "-lcrypto", "-lxxhash")
 
 

@@ -59,7 +59,7 @@ def test_kernels(package: None, tmp_path: Path, variant: Variant, request: pytes
     kernels = [described(n, spec) for n, spec in enumerate(specs(variant.isa))]
     symbols = [kernel["symbol"] for kernel in kernels]
     module = tmp_path / "kernels.wasm"
-    link(module, [OBJECTS / variant.name / "kernels.o"], symbols)
+    link(module, [OBJECTS / variant.name / f"{variant.isa}.o"], symbols)
     results = contract(tmp_path, module, kernels)
     assert symbols
     assert list(results) == symbols

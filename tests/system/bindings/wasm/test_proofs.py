@@ -96,7 +96,7 @@ def test_relaxed_instructions_are_refuted_in_the_other_module(package: None) -> 
 
 def test_verify_reads_modules(package: None, tmp_path: Path) -> None:
     spec, module = named("xor_2x1"), tmp_path / "kernel.wasm"
-    link(module, [OBJECTS / SIMD128.name / "kernels.o"], [spec.symbol])
+    link(module, [OBJECTS / SIMD128.name / f"{SIMD128.isa}.o"], [spec.symbol])
     (row,) = json.loads(call(sys.executable, "-m", "gfsmith", "verify", "--json", "--objects", module))[
         "kernels"
     ]
@@ -121,7 +121,7 @@ def test_no_wrong_mutant_is_proved(package: None, name: str, tmp_path: Path) -> 
     """The kernels with a changed constant, offset, bound, variable or operation are not proved, except those
     that keep their contract in Node."""
     spec, module = named(name), tmp_path / "kernel.wasm"
-    link(module, [OBJECTS / SIMD128.name / "kernels.o"], [spec.symbol])
+    link(module, [OBJECTS / SIMD128.name / f"{SIMD128.isa}.o"], [spec.symbol])
     image, data = load(module), module.read_bytes()
     steps = prove(spec, image, spec.symbol).steps
 
