@@ -33,7 +33,11 @@ pytestmark = pytest.mark.needs("store")
 
 def compiled(source: Path, folder: Path) -> Path:
     target = folder / f"{source.parent.name}-{source.stem}.o"
-    include = (f"-I{EXAMPLE}", f"-I{ROOT}/apps/common", *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")))
+    include = (
+        f"-I{EXAMPLE}",
+        f"-I{ROOT}/apps/common",
+        *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")),
+    )
     flags = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
     call("cc", *flags, *include, f"-I{EXAMPLE}/chunk", "-c", "-o", target, source)
     return target
