@@ -58,12 +58,6 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def end_for_reader() -> NoReturn:
-    """Exit without a message: the reader of standard output has seen enough."""
-    discard_output()
-    raise SystemExit(CLOSED_PIPE)
-
-
 @contextmanager
 def reader_may_leave() -> Iterator[None]:
     """Exit without a message if the reader of standard output leaves, such as `head`."""
@@ -73,7 +67,8 @@ def reader_may_leave() -> Iterator[None]:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        end_for_reader()
+        discard_output()
+        raise SystemExit(CLOSED_PIPE) from None
 
 
 def print_json(data: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from gfsmith import __version__
-from gfsmith.cli.console import discard_output, end_for_reader, fail
+from gfsmith.cli.console import discard_output, fail, reader_may_leave
 
 #: Subcommands. Each is the `command` of the module of its name in this package.
 NAMES = (
@@ -103,25 +102,18 @@ class _Main(click.Group):
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
         try:
-            with _usage_in_one_line("gfsmith"):
+            with _usage_in_one_line("gfsmith"), reader_may_leave():
                 return super().make_context(info_name, args, *rest, **extra)
-        except BrokenPipeError:
-            end_for_reader()
         except OSError as error:  # of --version and --help
             _cannot_access(error)
 
     def invoke(self, ctx: click.Context) -> Any:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            with _usage_in_one_line(ctx.command_path):
-                try:
-                    return super().invoke(ctx)
-                finally:
-                    sys.stdout.flush()
+            with _usage_in_one_line(ctx.command_path), reader_may_leave():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             fail("interrupted; nothing was written", INTERRUPTED)
-        except BrokenPipeError:
-            end_for_reader()
         except Exception as error:
             for kind in type(error).__mro__:
                 if found := ERRORS.get(f"{kind.__module__}.{kind.__qualname__}"):
