@@ -1,4 +1,5 @@
-"""Functions that C sources define and use, and the dependencies between sources that follow from them.
+"""Functions that C sources define and use, the dependencies between sources that follow from them, and the
+names that only one source may use.
 
 A source depends on another if it names a function that the other defines: it calls the function, or it
 passes or stores its address. Names of parameters and variables hide functions of the same name.
@@ -17,6 +18,8 @@ from tree_sitter import Language, Node, Parser
 _PARSER = Parser(Language(tree_sitter_c.language()))
 #: Nodes whose field "declarator" introduces a name.
 _DECLARATIONS = ("declaration", "parameter_declaration", "function_definition", "init_declarator")
+_NAMES = ("identifier", "type_identifier")
+_CONDITIONAL = ("translation_unit", "preproc_ifdef", "preproc_if", "preproc_else", "preproc_elif")
 _WRAPPERS = (
     *("pointer_declarator", "function_declarator", "array_declarator", "init_declarator"),
     *("parenthesized_declarator", "attributed_declarator"),
@@ -43,7 +46,7 @@ def _declared(declarator: Node | None) -> Node | None:
     while declarator is not None and declarator.type in _WRAPPERS:
         inner = declarator.child_by_field_name("declarator")
         declarator = inner or next((n for n in declarator.named_children if n.type != "comment"), None)
-    return declarator if declarator is not None and declarator.type == "identifier" else None
+    return declarator if declarator is not None and declarator.type in _NAMES else None
 
 
 def _text(node: Node) -> str:
@@ -80,6 +83,35 @@ def _chain(declarator: Node) -> Iterator[Node]:
     while inner is not None:
         yield inner
         inner = inner.child_by_field_name("declarator")
+
+
+def _top(node: Node) -> Iterator[Node]:
+    """Yield the declarations of file scope, also those under conditions of the preprocessor."""
+    if node.type in _CONDITIONAL:
+        for child in node.children:
+            yield from _top(child)
+    else:
+        yield node
+
+
+def _enumerators(node: Node) -> Iterator[Node]:
+    kind = node if node.type == "enum_specifier" else node.child_by_field_name("type")
+    body = kind.child_by_field_name("body") if kind is not None and kind.type == "enum_specifier" else None
+    for child in body.named_children if body is not None else ():
+        if child.type == "enumerator":
+            yield from child.children_by_field_name("name")
+
+
+def own_names(text: str) -> Iterator[str]:
+    """Yield the names of static functions and variables, types, constants and macros of a source."""
+    for node in _top(_PARSER.parse(text.encode()).root_node):
+        names = list(_enumerators(node))
+        own = node.type in ("function_definition", "declaration") and _is_static(node)
+        if own or node.type == "type_definition":
+            names += filter(None, map(_declared, node.children_by_field_name("declarator")))
+        if node.type in ("preproc_def", "preproc_function_def"):
+            names += node.children_by_field_name("name")
+        yield from map(_text, names)
 
 
 def dependencies(sources: Mapping[Path, Symbols]) -> dict[Path, set[Path]]:
