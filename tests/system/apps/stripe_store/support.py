@@ -19,6 +19,7 @@ from pymemcache.exceptions import MemcacheError
 from tests.support.paths import ROOT
 
 EXAMPLE = ROOT / "apps" / "stripe-store"
+HEADERS = (f"-I{EXAMPLE}", f"-I{ROOT / 'apps' / 'common'}")  #: for compilers
 
 DEADLINE = 30.0
 """Seconds; only so that a hanging process fails the test."""

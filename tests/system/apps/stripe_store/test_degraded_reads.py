@@ -9,15 +9,14 @@ from itertools import pairwise
 
 import pytest
 
-from tests.system.apps.stripe_store.support import EXAMPLE
+from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS
 
 
 @pytest.fixture(scope="module")
 def drawing(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     path = tmp_path_factory.mktemp("failures") / "failures.so"
     sources = (EXAMPLE / "agent/failures.c", EXAMPLE / "common/report.c")
-    includes = (f"-I{EXAMPLE}", f"-I{EXAMPLE.parent}/common")
-    command = ["cc", "-std=c11", "-O1", "-shared", "-fPIC", *includes, "-o", path, *sources, "-lm"]
+    command = ["cc", "-std=c11", "-O1", "-shared", "-fPIC", *HEADERS, "-o", path, *sources, "-lm"]
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))
     library.failures_next.restype = ctypes.c_uint64

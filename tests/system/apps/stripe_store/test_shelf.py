@@ -21,7 +21,7 @@ from tests.system.apps.shards.support import NATIVE
 from tests.system.apps.stripe_store.conftest import HERE, call
 from tests.system.apps.stripe_store.power import Disk, Restorer, Type, entries
 from tests.system.apps.stripe_store.shelves import Run, Shelf, after, changes, prefixes
-from tests.system.apps.stripe_store.support import EXAMPLE, POWER
+from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS, POWER
 
 CHUNK = [EXAMPLE / "chunk" / f"{name}.c" for name in ("disk", "database", "place", "item", "kept", "shelf")]
 SOURCES = CHUNK + [EXAMPLE / "common" / f"{name}.c" for name in ("record", "message", "files", "report")]
@@ -33,11 +33,7 @@ pytestmark = pytest.mark.needs("store")
 
 def compiled(source: Path, folder: Path) -> Path:
     target = folder / f"{source.parent.name}-{source.stem}.o"
-    include = (
-        f"-I{EXAMPLE}",
-        f"-I{ROOT}/apps/common",
-        *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")),
-    )
+    include = (*HEADERS, *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")))
     flags = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
     call("cc", *flags, *include, f"-I{EXAMPLE}/chunk", "-c", "-o", target, source)
     return target
