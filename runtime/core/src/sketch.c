@@ -181,10 +181,10 @@ static void cut_into_rows(row_run *r, unsigned skip, size_t len, const uint8_t *
 
 /* Write the addresses of some rows. */
 static void find_rows(const row_run *r, size_t first, size_t count, const uint8_t **rows) {
-  for (size_t n = 0; n < count; n++)
-    rows[n] = r->second + (first + n - 1) * SKETCH_ROW;
-  if (first == 0)
-    rows[0] = r->first;
+  for (size_t n = 0; n < count; n++) {
+    size_t row = first + n;
+    rows[n] = row == 0 ? r->first : r->second + (row - 1) * SKETCH_ROW;
+  }
   if (first + count == r->rows && r->rows > 1)
     rows[count - 1] = r->last;
 }
