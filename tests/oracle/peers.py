@@ -1,6 +1,7 @@
-"""Coders of other projects, as programs that answer requests: klauspost/reedsolomon (Go), the crate
-reed-solomon-erasure (Rust), HDFS's RSRawEncoder and RSRawDecoder (Java). Each is fetched with its
-language's own client, pinned by checksum, and built once into build/compat; the repository holds no copy.
+"""Coders of other projects, as programs that answer requests: klauspost/reedsolomon (Go), the crates
+reed-solomon-erasure and reed-solomon-simd (Rust), HDFS's RSRawEncoder and RSRawDecoder (Java). Each is
+fetched with its language's own client, pinned by checksum, and built once into build/compat; the repository
+holds no copy.
 
 A request on standard input is four little-endian words of 32 bits: 0 (encode) or 1 (repair), k, m, length.
 To encode, k data shards follow, and the answer is m parities. To repair, k + m bytes follow that mark the
@@ -30,8 +31,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build" / "compat"
 
-CRATE = "reed-solomon-erasure"
-CRATE_SHA256 = "7263373d500d4d4f505d43a2a662d475a894aa94503a1ee28e9188b5f3960d4f"
+#: SHA-256 of the crates, as recorded by cargo.
+CRATES = {
+    "reed-solomon-erasure": "7263373d500d4d4f505d43a2a662d475a894aa94503a1ee28e9188b5f3960d4f",
+    "reed-solomon-simd": "cffef0520d30fbd4151fb20e262947ae47fb0ab276a744a19b6398438105a072",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +93,17 @@ def _klauspost(*code: str) -> Peer:
     return Peer([program, *code])
 
 
-def _rust() -> Peer:
+def _rust(crate: str) -> Peer:
     """Built from a copy, because cargo writes a lock file that names its registry, and the sources must not
     hold it.
     """
     project = BUILD / "rust"
     shutil.copytree(HERE / "compat" / "rust", project, dirs_exist_ok=True)
     run_client(["cargo", "build", "--release", "--quiet"], project)
-    entry = re.search(rf'name = "{CRATE}"[^\[]*checksum = "(\w+)"', (project / "Cargo.lock").read_text())
-    if entry is None or entry[1] != CRATE_SHA256:
-        raise Unavailable(f"the crate {CRATE} has an unexpected checksum")
-    return Peer([project / "target" / "release" / "compat"])
+    entry = re.search(rf'name = "{crate}"[^\[]*checksum = "(\w+)"', (project / "Cargo.lock").read_text())
+    if entry is None or entry[1] != CRATES[crate]:
+        raise Unavailable(f"the crate {crate} has an unexpected checksum")
+    return Peer([project / "target" / "release" / "compat", crate])
 
 
 def _hdfs() -> Peer:
@@ -111,12 +115,20 @@ def _hdfs() -> Peer:
     return Peer(["java", "-XX:TieredStopAtLevel=1", "-cp", f"{archive}:{classes}", "Peer"])
 
 
-PEERS: dict[str, Callable[[], Peer]] = {"klauspost": _klauspost, CRATE: _rust, "hdfs": _hdfs}
-#: klauspost's Leopard codes, by the names of gfsmith_wide.h.
-LEOPARD = {code: partial(_klauspost, code) for code in ("leopard8", "leopard16")}
+PEERS: dict[str, Callable[[], Peer]] = {
+    "klauspost": _klauspost,
+    "reed-solomon-erasure": partial(_rust, "reed-solomon-erasure"),
+    "hdfs": _hdfs,
+}
+#: The codes of gfsmith_wide.h: klauspost's Leopard codes, and that of reed-solomon-simd.
+WIDE: dict[str, Callable[[], Peer]] = {
+    "leopard8": partial(_klauspost, "leopard8"),
+    "leopard16": partial(_klauspost, "leopard16"),
+    "reed_solomon_simd": partial(_rust, "reed-solomon-simd"),
+}
 
 
 def peer(name: str) -> Peer:
     """Return the program of a name. Raises Unavailable."""
     with locked(BUILD / "lock"):
-        return (PEERS | LEOPARD)[name]()
+        return (PEERS | WIDE)[name]()

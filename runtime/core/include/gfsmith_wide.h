@@ -1,21 +1,26 @@
 /** @file
- * Codes with more than 255 shards: Leopard's codes, by additive fast Fourier transforms
- * (docs/wide.md).
+ * Codes with more than 255 shards, by additive fast Fourier transforms (docs/wide.md).
  *
  * A code turns k data shards into m parity shards of the same length; any k of the k + m shards
  * determine all others. Work per byte grows with the logarithm of the number of shards. Parities
- * are byte for byte those of klauspost/reedsolomon 1.14:
+ * are byte for byte those of other libraries:
  *
- *     "leopard16"  GF(2^16), WithLeopardGF16(true)
- *     "leopard8"   GF(2^8), WithLeopardGF(true) with at most 256 shards
+ *     "leopard8"           GF(2^8), klauspost/reedsolomon 1.14, WithLeopardGF(true) with at most
+ *                          256 shards
+ *     "leopard16"          GF(2^16), klauspost/reedsolomon 1.14, WithLeopardGF16(true)
+ *     "reed_solomon_simd"  GF(2^16), the crate reed-solomon-simd 3
+ *     "lch16"              GF(2^16), the same code for words one after the other, as in JAM
  *
- * Let n be the least power of two that is not less than m. A code exists if n, plus k rounded up
- * to a multiple of n, is at most the number of elements of the field, and k + m at most
- * GFSMITH_WIDE_MAX_SHARDS.
+ * The code of leopard8 and leopard16 exists if the least power of two >= m, plus k, is at most the
+ * number of elements of the field. Those of reed_solomon_simd and lch16 exist if the least power
+ * of two that is not less than the smaller one of k and m, plus the larger one, is at most 65,536.
+ * k + m is at most GFSMITH_WIDE_MAX_SHARDS.
  *
- * The length of a shard is a multiple of GFSMITH_WIDE_GRANULE bytes, as in that library. In
- * leopard16, the first 32 bytes of each 64 are the low bytes of 32 elements, the others the high
- * bytes. Shards need no alignment and no padding, and output shards must not overlap other shards.
+ * The length of a shard is a multiple of GFSMITH_WIDE_GRANULE bytes in leopard8 and leopard16, and
+ * any even number of bytes in the others. The elements of leopard16 and reed_solomon_simd have
+ * their low bytes in the first half of each 64 bytes, and of the rest, and their high bytes in the
+ * second half. Those of lch16 are little-endian words. Shards need no alignment and no padding,
+ * and output shards must not overlap other shards.
  *
  * An object is immutable, so threads may share it. Calls allocate memory for their work, which does
  * not grow with the length of the shards: for up to 8,192 shards less than 4 MiB, for 65,535 less
@@ -33,7 +38,8 @@ extern "C" {
 /** The most data and parity shards together. */
 #define GFSMITH_WIDE_MAX_SHARDS 65535
 
-/** The length of every shard is a multiple of so many bytes. */
+/** In leopard8 and leopard16 the length of every shard is a multiple of so many bytes. A call may
+ * be cut into parts at its multiples in every code. */
 #define GFSMITH_WIDE_GRANULE 64
 
 /** A code for a number of data and parity shards, with its tables. */
@@ -42,7 +48,7 @@ typedef struct gfsmith_wide gfsmith_wide;
 /** Make a code, for the current instruction set.
  *
  * @param out the object, written if the status is GFSMITH_OK
- * @param code "leopard8" or "leopard16"
+ * @param code one of the names above
  * @param k data shards, at least 1
  * @param m parity shards, at least 1
  * @return GFSMITH_EINVAL (a pointer is NULL, an unknown code, a shape that the code does not have),
@@ -61,7 +67,7 @@ GFSMITH_API void gfsmith_wide_destroy(gfsmith_wide *wide);
  * @param len bytes of every shard
  * @param data k pointers to len bytes each, read
  * @param parity m pointers to len bytes each, overwritten
- * @return GFSMITH_EINVAL (wide NULL, len no multiple of GFSMITH_WIDE_GRANULE; with len > 0, an
+ * @return GFSMITH_EINVAL (wide NULL, a length that the code does not have; with len > 0, an
  *     array or one of its pointers NULL), GFSMITH_ENOMEM */
 GFSMITH_API gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t len,
                                                const uint8_t *const *data, uint8_t *const *parity);
@@ -75,8 +81,8 @@ GFSMITH_API gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t 
  * @param present k + m flags, whether shard i is intact
  * @param wanted k + m flags, whether to rebuild shard i, or NULL for every missing one. Wanting a
  *     shard that is present does nothing
- * @return errors in the order of their detection: GFSMITH_EINVAL (wide or present NULL, len no
- *     multiple of GFSMITH_WIDE_GRANULE; with len > 0, shards NULL), GFSMITH_ETOOMANY (more than m
+ * @return errors in the order of their detection: GFSMITH_EINVAL (wide or present NULL, a
+ *     length that the code does not have; with len > 0, shards NULL), GFSMITH_ETOOMANY (more than m
  *     shards missing, wanted or not), GFSMITH_EINVAL (the pointer of a present or wanted shard is
  *     NULL), GFSMITH_ENOMEM */
 GFSMITH_API gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, size_t len,

@@ -102,7 +102,7 @@ static void two_layers(const gfs_transform *t, gfsmith_kernel *run, const gfs_ro
   butterflies(t, run, group_of(t, point / d / 4), rows, at, d, 4);
 }
 
-/* A transform's rows and points, of which those from `from` to `to` - 1 have values. */
+/* A transform's rows, of which those from `from` to `to` - 1 have values. */
 typedef struct part {
   const gfs_transform *t;
   const gfs_rows *rows;
@@ -143,19 +143,19 @@ static void evaluate(const part *p, unsigned at, unsigned size) {
   if (half == 0) {
     p->values.visit(p->values.context, p->rows, at);
   } else if (p->t->fft4 != NULL && quarter > 0 && at + half < p->to && at + half > p->from) {
-    two_layers(p->t, p->t->fft4, p->rows, at, quarter, at);
+    two_layers(p->t, p->t->fft4, p->rows, at, quarter, p->first + at);
     for (unsigned i = 0; i < 4; i++)
       evaluate(p, at + i * quarter, quarter);
   } else {
-    layer(p->t, p->t->fft, p->rows, at, half, at);
+    layer(p->t, p->t->fft, p->rows, at, half, p->first + at);
     evaluate(p, at, half);
     evaluate(p, at + half, half);
   }
 }
 
 void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigned size,
-                           unsigned from, unsigned to, gfs_row_visit take) {
-  const part p = {.t = t, .rows = rows, .from = from, .to = to, .values = take};
+                           unsigned first, unsigned from, unsigned to, gfs_row_visit take) {
+  const part p = {.t = t, .rows = rows, .first = first, .from = from, .to = to, .values = take};
   evaluate(&p, 0, size);
 }
 

@@ -61,10 +61,10 @@ void gfs_transform_table(const gfs_transform *t, const gfs_cantor *field, unsign
 void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                            unsigned first, unsigned given, gfs_row_visit fill);
 
-/* Coefficients become values at the points 0 to size - 1, of which only those from `from` to `to` -
- * 1 are computed; `take` reads each of them. */
+/* Coefficients become values at the points from `first` on, a multiple of size. Only the rows from
+ * `from` to `to` - 1 are computed; `take` reads each of them. */
 void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigned size,
-                           unsigned from, unsigned to, gfs_row_visit take);
+                           unsigned first, unsigned from, unsigned to, gfs_row_visit take);
 
 /* Coefficients become those of the derivative. */
 void gfs_transform_derive(const gfs_transform *t, const gfs_rows *rows, unsigned size);

@@ -1,7 +1,13 @@
-/* gfsmith_wide: Leopard's codes. Points are numbered by their coefficients in Cantor's basis and
- * divided into blocks of n = the least power of two >= m: block 0 has the parity shards, the
- * following ones the data shards. The points behind the data have the value 0; those of block 0
- * behind the parities are never known.
+/* gfsmith_wide: Leopard's codes, that of reed-solomon-simd, and lch16. Points are numbered by their
+ * coefficients in Cantor's basis and divided into blocks of a power of two.
+ *
+ * If the parities come first, block 0 has the parities and the following blocks the data; a block
+ * has n = the least power of two >= m points. The points behind the data have the value 0; those of
+ * block 0 behind the parities are never known.
+ *
+ * If the data come first, block 0 has the data and the following blocks the parities, and n is the
+ * least power of two >= k. The points of block 0 behind the data have the value 0; those behind the
+ * parities are never known.
  *
  * Calls work on slices: the same few bytes of every shard. */
 #include "gfsmith_wide.h"
@@ -21,17 +27,34 @@ enum {
   HALF = GFSMITH_WIDE_GRANULE / 2
 };
 
+/* The places of the low and high bytes of a shard's elements. */
+typedef enum wide_layout {
+  LAYOUT_BYTES,  /* an element is a byte */
+  LAYOUT_HALVES, /* of each 64 bytes, and of the rest, the first half is low and the second high */
+  LAYOUT_WORDS   /* every word is a low byte and a high one */
+} wide_layout;
+
 typedef struct wide_code {
   const char *name;
   unsigned width, polynomial;
+  unsigned granule; /* the length of every shard is a multiple of so many bytes */
+  wide_layout layout;
+  bool may_swap; /* the data come first if that makes the blocks smaller */
 } wide_code;
 
-static const wide_code wide_codes[] = {{"leopard8", 8, 0x11d}, {"leopard16", 16, 0x1002d}};
+static const wide_code wide_codes[] = {
+    {"leopard8", 8, 0x11d, GFSMITH_WIDE_GRANULE, LAYOUT_BYTES, false},
+    {"leopard16", 16, 0x1002d, GFSMITH_WIDE_GRANULE, LAYOUT_HALVES, false},
+    {"reed_solomon_simd", 16, 0x1002d, 2, LAYOUT_HALVES, true},
+    {"lch16", 16, 0x1002d, 2, LAYOUT_WORDS, true},
+};
 
 struct gfsmith_wide {
+  const wide_code *code;
   unsigned k, m;
-  unsigned block;  /* the least power of two >= m */
-  unsigned points; /* the least power of two >= block + k */
+  bool data_first;
+  unsigned block;  /* points of a block */
+  unsigned points; /* the least power of two >= block + the shards behind block 0 */
   gfs_cantor field;
   gfs_transform transform;
 };
@@ -50,28 +73,37 @@ static const wide_code *find_code(const char *name) {
   return NULL;
 }
 
-static bool has_shape(const wide_code *c, unsigned k, unsigned m) {
-  const unsigned order = 1u << c->width;
-  if (k == 0 || m == 0 || k > GFSMITH_WIDE_MAX_SHARDS || m > GFSMITH_WIDE_MAX_SHARDS - k)
-    return false;
-  unsigned block = power_of_two(m);
-  return block + (k + block - 1) / block * block <= order;
+/* Choose the points of the shards. If the block of data and that of parities have the same size,
+ * both orders give the same code: the addition of an element exchanges the blocks, and it keeps the
+ * differences of points. */
+static void arrange(gfsmith_wide *wide) {
+  unsigned data = power_of_two(wide->k), parity = power_of_two(wide->m);
+  wide->data_first = wide->code->may_swap && data < parity;
+  wide->block = wide->data_first ? data : parity;
+  wide->points = power_of_two(wide->block + (wide->data_first ? wide->m : wide->k));
+}
+
+static gfsmith_status create_tables(gfsmith_wide *wide) {
+  const wide_code *c = wide->code;
+  gfsmith_status status = gfs_cantor_create(&wide->field, c->width, c->polynomial);
+  if (status == GFSMITH_OK)
+    status = gfs_transform_create(&wide->transform, &wide->field, c->width / 8, wide->points);
+  return status;
 }
 
 gfsmith_status gfsmith_wide_create(gfsmith_wide **out, const char *name, unsigned k, unsigned m) {
   const wide_code *c = name != NULL ? find_code(name) : NULL;
-  if (out == NULL || c == NULL || !has_shape(c, k, m))
+  if (out == NULL || c == NULL || k == 0 || m == 0 || k > GFSMITH_WIDE_MAX_SHARDS ||
+      m > GFSMITH_WIDE_MAX_SHARDS - k)
     return GFSMITH_EINVAL;
   gfsmith_wide *made = calloc(1, sizeof *made);
   if (made == NULL)
     return GFSMITH_ENOMEM;
+  made->code = c;
   made->k = k;
   made->m = m;
-  made->block = power_of_two(m);
-  made->points = power_of_two(made->block + k);
-  gfsmith_status status = gfs_cantor_create(&made->field, c->width, c->polynomial);
-  if (status == GFSMITH_OK)
-    status = gfs_transform_create(&made->transform, &made->field, c->width / 8, made->points);
+  arrange(made);
+  gfsmith_status status = made->points <= 1u << c->width ? create_tables(made) : GFSMITH_EINVAL;
   if (status != GFSMITH_OK) {
     gfsmith_wide_destroy(made);
     return status;
@@ -115,31 +147,60 @@ static gfs_rows rows_of(const gfs_transform *t, const wide_work *w, size_t first
   return rows;
 }
 
+/* `count` elements of a shard to their low and high bytes. */
+static inline void split(wide_layout layout, size_t count, const uint8_t *restrict shard,
+                         uint8_t *restrict low, uint8_t *restrict high) {
+  if (layout == LAYOUT_HALVES) {
+    memcpy(low, shard, count);
+    memcpy(high, shard + count, count);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    low[i] = shard[2 * i];
+    high[i] = shard[2 * i + 1];
+  }
+}
+
+static inline void join(wide_layout layout, size_t count, const uint8_t *restrict low,
+                        const uint8_t *restrict high, uint8_t *restrict shard) {
+  if (layout == LAYOUT_HALVES) {
+    memcpy(shard, low, count);
+    memcpy(shard + count, high, count);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    shard[2 * i] = low[i];
+    shard[2 * i + 1] = high[i];
+  }
+}
+
 /* Row i = a slice of a shard, split into planes. */
-static void load(const gfs_transform *t, const gfs_rows *rows, size_t i, const uint8_t *shard) {
+static void load(const gfsmith_wide *wide, const gfs_rows *rows, size_t i, const uint8_t *shard) {
+  const wide_layout layout = wide->code->layout;
   uint8_t *low = rows->plane[0] + i * rows->bytes;
-  if (t->planes == 1) {
+  if (layout == LAYOUT_BYTES) {
     memcpy(low, shard, rows->bytes);
     return;
   }
   uint8_t *high = rows->plane[1] + i * rows->bytes;
-  for (size_t at = 0; at < rows->bytes; at += HALF) {
-    memcpy(low + at, shard + 2 * at, HALF);
-    memcpy(high + at, shard + 2 * at + HALF, HALF);
-  }
+  size_t at = 0;
+  for (; at + HALF <= rows->bytes; at += HALF)
+    split(layout, HALF, shard + 2 * at, low + at, high + at);
+  split(layout, rows->bytes - at, shard + 2 * at, low + at, high + at);
 }
 
-static void store(const gfs_transform *t, const gfs_rows *rows, size_t i, uint8_t *shard) {
+static void store(const gfsmith_wide *wide, const gfs_rows *rows, size_t i, uint8_t *shard) {
+  const wide_layout layout = wide->code->layout;
   const uint8_t *low = rows->plane[0] + i * rows->bytes;
-  if (t->planes == 1) {
+  if (layout == LAYOUT_BYTES) {
     memcpy(shard, low, rows->bytes);
     return;
   }
   const uint8_t *high = rows->plane[1] + i * rows->bytes;
-  for (size_t at = 0; at < rows->bytes; at += HALF) {
-    memcpy(shard + 2 * at, low + at, HALF);
-    memcpy(shard + 2 * at + HALF, high + at, HALF);
-  }
+  size_t at = 0;
+  for (; at + HALF <= rows->bytes; at += HALF)
+    join(layout, HALF, low + at, high + at, shard + 2 * at);
+  join(layout, rows->bytes - at, low + at, high + at, shard + 2 * at);
 }
 
 static void clear(const gfs_transform *t, const gfs_rows *rows, size_t from, size_t to) {
@@ -149,7 +210,7 @@ static void clear(const gfs_transform *t, const gfs_rows *rows, size_t from, siz
 
 /* The bytes from `at` on of some shards, those of the rows. */
 typedef struct wide_slice {
-  const gfs_transform *t;
+  const gfsmith_wide *wide;
   const uint8_t *const *from;
   uint8_t *const *to;
   size_t at;
@@ -157,49 +218,76 @@ typedef struct wide_slice {
 
 static void load_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_slice *s = context;
-  load(s->t, rows, row, s->from[row] + s->at);
+  load(s->wide, rows, row, s->from[row] + s->at);
 }
 
 static void store_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_slice *s = context;
-  store(s->t, rows, row, s->to[row] + s->at);
+  store(s->wide, rows, row, s->to[row] + s->at);
+}
+
+static void copy_rows(const gfs_transform *t, const gfs_rows *to, const gfs_rows *from,
+                      unsigned count) {
+  for (unsigned p = 0; p < t->planes; p++)
+    memcpy(to->plane[p], from->plane[p], count * from->bytes);
+}
+
+/* The data determine a polynomial in block 0; the parities are its values in the other blocks. */
+static void encode_behind(const gfsmith_wide *wide, const wide_work *w, size_t at, size_t part,
+                          const uint8_t *const *data, uint8_t *const *parity) {
+  const gfs_transform *t = &wide->transform;
+  const unsigned block = wide->block;
+  gfs_rows polynomial = rows_of(t, w, 0, block, part);
+  const wide_slice from = {.wide = wide, .from = data, .at = at};
+  clear(t, &polynomial, wide->k, block);
+  gfs_transform_inverse(t, &polynomial, block, 0, wide->k, (gfs_row_visit){load_row, &from});
+  for (unsigned first = 0; first < wide->m; first += block) {
+    bool last = wide->m - first <= block;
+    gfs_rows rows = last ? polynomial : rows_of(t, w, block, block, part);
+    if (!last)
+      copy_rows(t, &rows, &polynomial, block);
+    const wide_slice to = {.wide = wide, .to = parity + first, .at = at};
+    gfs_transform_forward(t, &rows, block, block + first, 0, last ? wide->m - first : block,
+                          (gfs_row_visit){store_row, &to});
+  }
 }
 
 /* The parities are the values in block 0 of the sum of the polynomials that the blocks of data
  * determine. */
-static void encode_slice(const gfsmith_wide *wide, const wide_work *w, size_t at, size_t part,
-                         const uint8_t *const *data, uint8_t *const *parity) {
+static void encode_before(const gfsmith_wide *wide, const wide_work *w, size_t at, size_t part,
+                          const uint8_t *const *data, uint8_t *const *parity) {
   const gfs_transform *t = &wide->transform;
   const unsigned block = wide->block;
   gfs_rows sum = rows_of(t, w, 0, block, part);
   for (unsigned first = 0; first < wide->k; first += block) {
     unsigned given = wide->k - first < block ? wide->k - first : block;
     gfs_rows rows = first == 0 ? sum : rows_of(t, w, block, block, part);
-    const wide_slice s = {.t = t, .from = data + first, .at = at};
+    const wide_slice s = {.wide = wide, .from = data + first, .at = at};
     clear(t, &rows, given, block);
     gfs_transform_inverse(t, &rows, block, block + first, given, (gfs_row_visit){load_row, &s});
     if (first > 0)
       gfs_transform_add(t, &sum, 0, &rows, 0, block);
   }
-  const wide_slice s = {.t = t, .to = parity, .at = at};
-  gfs_transform_forward(t, &sum, block, 0, wide->m, (gfs_row_visit){store_row, &s});
+  const wide_slice s = {.wide = wide, .to = parity, .at = at};
+  gfs_transform_forward(t, &sum, block, 0, 0, wide->m, (gfs_row_visit){store_row, &s});
 }
 
 gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t len, const uint8_t *const *data,
                                    uint8_t *const *parity) {
-  if (wide == NULL || len % GFSMITH_WIDE_GRANULE != 0)
+  if (wide == NULL || len % wide->code->granule != 0)
     return GFSMITH_EINVAL;
   if (len == 0)
     return GFSMITH_OK;
   if (!gfs_all_given(data, wide->k) || !gfs_all_given((const uint8_t *const *)parity, wide->m))
     return GFSMITH_EINVAL;
   wide_work w;
-  gfsmith_status status =
-      work_create(&w, (size_t)wide->block * (wide->k > wide->block ? 2 : 1), len);
+  bool one_block = (wide->data_first ? wide->m : wide->k) <= wide->block;
+  gfsmith_status status = work_create(&w, (size_t)wide->block * (one_block ? 1 : 2), len);
   if (status != GFSMITH_OK)
     return status;
   for (size_t at = 0; at < len; at += w.slice)
-    encode_slice(wide, &w, at, gfs_least(w.slice, len - at), data, parity);
+    (wide->data_first ? encode_behind : encode_before)(wide, &w, at, gfs_least(w.slice, len - at),
+                                                       data, parity);
   free(w.allocated);
   return GFSMITH_OK;
 }
@@ -214,14 +302,17 @@ typedef struct wide_loss {
 } wide_loss;
 
 static unsigned point_of(const gfsmith_wide *wide, unsigned shard) {
-  return shard < wide->k ? wide->block + shard : shard - wide->k;
+  bool is_data = shard < wide->k;
+  return (is_data ? shard : shard - wide->k) + (is_data == wide->data_first ? 0 : wide->block);
 }
 
 /* The shard of a point, k + m if it has none. */
 static unsigned shard_of(const gfsmith_wide *wide, unsigned point) {
-  if (point >= wide->block)
-    return point - wide->block;
-  return point < wide->m ? wide->k + point : wide->k + wide->m;
+  bool is_first = point < wide->block, is_data = is_first == wide->data_first;
+  unsigned index = is_first ? point : point - wide->block;
+  if (index >= (is_data ? wide->k : wide->m))
+    return wide->k + wide->m;
+  return is_data ? index : wide->k + index;
 }
 
 /* Present shards are multiplied by the locator, wanted ones are divided by its derivative. */
@@ -234,7 +325,8 @@ static gfsmith_status fill_constants(const gfsmith_wide *wide, wide_loss *lost) 
     free(unknown);
     return GFSMITH_ENOMEM;
   }
-  for (unsigned i = wide->m; i < wide->block; i++)
+  for (unsigned i = point_of(wide, wide->k + wide->m - 1) + 1;
+       i < (wide->data_first ? n : wide->block); i++)
     unknown[i] = true;
   for (unsigned i = 0; i < wide->k + wide->m; i++)
     unknown[point_of(wide, i)] = !lost->present[i];
@@ -280,7 +372,7 @@ static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
     clear(t, rows, row, row + 1);
     return;
   }
-  load(t, r->one, 0, r->shards[shard] + r->at);
+  load(r->wide, r->one, 0, r->shards[shard] + r->at);
   multiply(t, r->lost->tables + shard * t->entry, r->one, 0, rows, row);
 }
 
@@ -291,7 +383,7 @@ static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
   if (shard == r->wide->k + r->wide->m || !r->lost->wanted[shard])
     return;
   multiply(t, r->lost->tables + shard * t->entry, rows, row, r->one, 0);
-  store(t, r->one, 0, r->shards[shard] + r->at);
+  store(r->wide, r->one, 0, r->shards[shard] + r->at);
 }
 
 /* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
@@ -299,13 +391,13 @@ static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
 static void reconstruct_slice(const gfsmith_wide *wide, const wide_work *w, const wide_loss *lost,
                               size_t at, size_t part, uint8_t *const *shards) {
   const gfs_transform *t = &wide->transform;
-  const unsigned n = wide->points, given = wide->block + wide->k;
+  const unsigned n = wide->points, given = wide->block + (wide->data_first ? wide->m : wide->k);
   gfs_rows rows = rows_of(t, w, 0, n, part), one = rows_of(t, w, n, 1, part);
   const wide_repair r = {.wide = wide, .lost = lost, .one = &one, .shards = shards, .at = at};
   clear(t, &rows, given, n);
   gfs_transform_inverse(t, &rows, n, 0, given, (gfs_row_visit){fill_row, &r});
   gfs_transform_derive(t, &rows, n);
-  gfs_transform_forward(t, &rows, n, lost->from, lost->to, (gfs_row_visit){take_row, &r});
+  gfs_transform_forward(t, &rows, n, 0, lost->from, lost->to, (gfs_row_visit){take_row, &r});
 }
 
 static gfsmith_status rebuild(const gfsmith_wide *wide, size_t len, uint8_t *const *shards,
@@ -343,7 +435,7 @@ static gfsmith_status find_loss(const gfsmith_wide *wide, uint8_t *const *shards
 gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, size_t len,
                                         uint8_t *const *shards, const bool *present,
                                         const bool *wanted) {
-  if (wide == NULL || present == NULL || len % GFSMITH_WIDE_GRANULE != 0 ||
+  if (wide == NULL || present == NULL || len % wide->code->granule != 0 ||
       (len > 0 && shards == NULL))
     return GFSMITH_EINVAL;
   const unsigned total = wide->k + wide->m;

@@ -1,5 +1,5 @@
-"""gfsmith_wide on every set of this CPU: parities against a matrix from Lagrange interpolation and against
-klauspost/reedsolomon, repairs, invalid arguments, and mutants."""
+"""gfsmith_wide on every set of this CPU: parities against a matrix from Lagrange interpolation, against
+klauspost/reedsolomon, reed-solomon-simd and JAM's vectors, repairs, invalid arguments, and mutants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.oracle import leopard
+from tests.oracle import wide as oracle
 from tests.oracle.peers import Request, peer
 from tests.support.compiler import Compiler
 from tests.support.library import EINVAL, ETOOMANY, OK, Api, Bytes
@@ -27,6 +27,16 @@ SMALL = (
     ("leopard16", 3, 2),
     ("leopard16", 13, 5),
     ("leopard16", 6, 24),
+    ("reed_solomon_simd", 3, 2),
+    ("reed_solomon_simd", 3, 4),
+    ("reed_solomon_simd", 4, 3),
+    ("reed_solomon_simd", 13, 5),
+    ("reed_solomon_simd", 5, 21),
+    ("lch16", 1, 1),
+    ("lch16", 2, 4),
+    ("lch16", 20, 3),
+    ("lch16", 7, 5),
+    ("lch16", 3, 24),
 )
 #: Shapes for klauspost's bytes; 342 of 1023 is that of JAM.
 SHAPES = (
@@ -44,6 +54,30 @@ SHAPES = (
     ("leopard16", 1024, 1024, 576),
     ("leopard16", 5000, 1, 64),
     ("leopard16", 3, 2000, 64),
+    ("reed_solomon_simd", 1, 1, 2),
+    ("reed_solomon_simd", 60, 40, 66),
+    ("reed_solomon_simd", 40, 60, 8254),
+    ("reed_solomon_simd", 200, 50, 4094),
+    ("reed_solomon_simd", 50, 200, 190),
+    ("reed_solomon_simd", 342, 681, 448),
+    ("reed_solomon_simd", 1000, 900, 64),
+    ("reed_solomon_simd", 3, 2000, 130),
+)
+#: Three data shards and three parities, from davxy/jam-test-vectors, erasure/tiny: ec-3, ec-32 and ec-100.
+JAM = (
+    ("615d", "1700", "0000", "59d0", "0615", "756d"),
+    (
+        *("59c94b46e64373d8fff08923", "a0a07d4b164c42c058fc0013", "6899c1063284845000000000"),
+        *("1db0baf051d4203e2ab265a6", "3798e9f23133609b18bb0083", "86b3cabcb605a42e5d4a3055"),
+    ),
+    (
+        "c39caf301288501d98f635ed7d28be53e108793f79353267dcfb3545eb1fe946c057",
+        "accb24156c21df443a0608eb530a97817748b965f9458738a01bd0a92f6f154eed69",
+        "ba7ec560cb39dd77e95cc622bf6a7c5a0cced1a56832e1cd3763e2e85f574a0b0000",
+        "31f2257c3886599999546a565c4c936a0a0e2bcf2a0cde1467db03b6b105cff54c78",
+        "64901fe3a9e46effd57fdc6231d3bb516dafced0a2cc74831eddd351244699fc8655",
+        "f3b037bb775bec57df4ad23642960678cfd00f036198d1d8025441127defa9b5bdfd",
+    ),
 )
 
 
@@ -122,13 +156,13 @@ def check(api: Api, code: str, k: int, m: int, length: int, parity: Bytes, losse
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_parities_of_the_matrix(api: Api, isa: str, case: tuple[str, int, int]) -> None:
     code, k, m = case
-    for length in (64, 320):
-        check(api, code, k, m, length, leopard.encode(code, m, random_data(k, length)))
+    for length in (64, 320) if code.startswith("leopard") else (2, 62, 64, 318):
+        check(api, code, k, m, length, oracle.encode(code, m, random_data(k, length)))
 
 
-@pytest.mark.needs("go")
+@pytest.mark.needs("go", "rust")
 @pytest.mark.parametrize("case", SHAPES, ids=str)
-def test_bytes_of_klauspost(api: Api, case: tuple[str, int, int, int]) -> None:
+def test_bytes_of_the_original(api: Api, case: tuple[str, int, int, int]) -> None:
     code, k, m, length = case
     (parity,) = peer(code).answer([Request(k, m, random_data(k, length))])
     for isa in ("gfni_avx512", "avx2", "scalar"):
@@ -136,21 +170,34 @@ def test_bytes_of_klauspost(api: Api, case: tuple[str, int, int, int]) -> None:
             check(api, code, k, m, length, parity, losses=1)
 
 
-def test_lengths_around_a_slice(api: Api, isa: str) -> None:
+@pytest.mark.parametrize("vector", JAM, ids=lambda vector: f"{len(vector[0]) // 2} bytes")
+def test_vectors_of_jam(api: Api, isa: str, vector: tuple[str, ...]) -> None:
+    shards = np.array([list(bytes.fromhex(shard)) for shard in vector], dtype=np.uint8)
+    wide = Wide(api, "lch16", 3, 3)
+    assert np.array_equal(wide.encode(shards[:3]), shards[3:])
+    check_repair(wide, shards, [0, 1, 2])
+    wide.close()
+
+
+@pytest.mark.parametrize(("code", "k", "m", "rest"), [("leopard16", 12, 7, 0), ("lch16", 7, 12, 30)])
+def test_lengths_around_a_slice(api: Api, isa: str, code: str, k: int, m: int, rest: int) -> None:
     """Each part of a long shard has the parities of that part alone."""
-    wide = Wide(api, "leopard16", 12, 7)
-    data = random_data(12, 2 * 4096 + 192)
+    wide = Wide(api, code, k, m)
+    data = random_data(k, 2 * 4096 + 192 + rest)
     whole = wide.encode(data)
     for start in range(0, data.shape[1], 64):
         assert np.array_equal(wide.encode(data[:, start : start + 64]), whole[:, start : start + 64])
     wide.close()
 
 
-def test_most_shards(api: Api) -> None:
-    wide = Wide(api, "leopard16", 65000, 500)
-    data = random_data(65000, 64)
+@pytest.mark.parametrize(
+    ("code", "k", "m"), [("leopard16", 65000, 500), ("lch16", 500, 65000), ("lch16", 65024, 511)]
+)
+def test_most_shards(api: Api, code: str, k: int, m: int) -> None:
+    wide = Wide(api, code, k, m)
+    data = random_data(k, 64)
     shards = np.concatenate([data, wide.encode(data)])
-    check_repair(wide, shards, np.random.default_rng(1).choice(65500, 500, replace=False))
+    check_repair(wide, shards, np.random.default_rng(1).choice(k + m, min(k, m), replace=False))
     wide.close()
 
 
@@ -160,6 +207,8 @@ def test_arguments(api: Api) -> None:
         *(("leopard16", 0, 1), ("leopard16", 1, 0), ("leopard16", 65535, 1), ("leopard16", 1, 65535)),
         *(("leopard16", 32768, 32768), ("leopard16", 40000, 20000), ("leopard16", 1 << 31, 1 << 31)),
         *(("leopard8", 255, 2), ("leopard8", 100, 129), ("leopard8", 1, 256), ("leopard8", 200, 33)),
+        *(("lch16", 32768, 32768), ("lch16", 40000, 20000), ("lch16", 65535, 1), ("lch16", 0, 5)),
+        *(("reed_solomon_simd", 3, 65533), ("reed_solomon_simd", 65533, 3), ("lch16", 1, 0)),
         *(("leopard", 4, 2), ("", 4, 2), (None, 4, 2)),
     ):
         assert create(api, made, code, k, m) == EINVAL, (code, k, m)
@@ -193,6 +242,11 @@ def test_arguments(api: Api) -> None:
         some = (ctypes.c_void_p * 5)(*rows)
         some[missing] = None
         assert call(api, "reconstruct", wide.made, 64, some, flags, None) == EINVAL
+    for code in ("lch16", "reed_solomon_simd"):
+        even = Wide(api, code, 3, 2)
+        assert call(api, "encode", even.made, 65, data, parity) == EINVAL
+        assert call(api, "reconstruct", even.made, 65, rows, flags, None) == EINVAL
+        even.close()
     assert wide.reconstruct(shards, [True, True, False, False, False]) == ETOOMANY
     assert wide.reconstruct(shards, [False] * 5) == ETOOMANY
     assert wide.reconstruct(shards[:, :0], [False] * 5) == ETOOMANY
@@ -205,26 +259,36 @@ def test_arguments(api: Api) -> None:
 
 MUTANTS = (
     Mutant("p->first + at", "at", within="interpolate", everywhere=True),
+    Mutant("p->first + at", "at", within="evaluate", everywhere=True),
     Mutant("point / d / 2", "point / 2"),
-    Mutant("block + first", "first", within="encode_slice"),
-    Mutant("first > 0", "false", within="encode_slice"),
+    Mutant("block + first", "first", within="encode_before"),
+    Mutant("block + first", "block", within="encode_behind"),
+    Mutant("first > 0", "false", within="encode_before"),
     Mutant("clear(t, &rows, given, block);", ";"),
+    Mutant("clear(t, &polynomial, wide->k, block);", ";"),
+    Mutant("copy_rows(t, &rows, &polynomial, block);", ";"),
     Mutant("point / d / 4", "point / 4"),
     Mutant("1 + c % 2", "1"),
     Mutant("(size_t)i * d", "i"),
     Mutant("at >= p->to", "at + half >= p->to", within="evaluate"),
     Mutant("at + size <= p->from", "at <= p->from", within="evaluate"),
-    Mutant("shard + 2 * at + HALF", "shard + 2 * at", within="load"),
+    Mutant("shard + count", "shard", within="split"),
+    Mutant("2 * i + 1", "2 * i", within="split"),
+    Mutant("split(layout, rows->bytes - at, shard + 2 * at, low + at, high + at)", "(void)0"),
+    Mutant("join(layout, rows->bytes - at, low + at, high + at, shard + 2 * at)", "(void)0"),
     Mutant("point + 1", "point", within="find_loss"),
     Mutant("unknown[i] = true;", ";", within="fill_constants"),
+    Mutant("wide->data_first ? n : wide->block", "wide->block"),
     Mutant("(group - exponent) % group", "exponent"),
-    Mutant("wide->block + shard", "shard"),
+    Mutant("data < parity", "false"),
+    Mutant("is_data == wide->data_first", "!is_data", within="point_of"),
+    Mutant("is_first == wide->data_first", "!is_first", within="shard_of"),
     Mutant("missing > wide->m", "false"),
     Mutant("x + modulus - y", "x - y"),
     Mutant("field->order / n", "1"),
     Mutant("gfs_transform_derive(t, &rows, n);", ";"),
     Mutant("8 * from + bit", "bit"),
-    Mutant("len % GFSMITH_WIDE_GRANULE != 0", "false", within="gfsmith_wide_encode"),
+    Mutant("len % wide->code->granule != 0", "false", within="gfsmith_wide_encode"),
 )
 
 
@@ -233,6 +297,7 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
     api = Api(compiler.library_with_error(mutant, SOURCES))
     with pytest.raises(AssertionError):
         for code, k, m in SMALL:
-            check(api, code, k, m, 320, leopard.encode(code, m, random_data(k, 320)))
-        test_lengths_around_a_slice(api, "")
+            length = 320 if code.startswith("leopard") else 318
+            check(api, code, k, m, length, oracle.encode(code, m, random_data(k, length)))
+        test_lengths_around_a_slice(api, "", "leopard16", 12, 7, 0)
         test_arguments(api)
