@@ -161,10 +161,14 @@ endif
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 INSTALL ?= install
-# Fills in these paths in a pkg-config file.
-STATED = sed -e 's|@NAME@|$(NAME)|; s|@VERSION@|$(VERSION)|; s|@PREFIX@|$(PREFIX)|' \
-  -e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' \
-  -e 's|@INCLUDEDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCLUDEDIR))|'
+# Fills in these paths in a pkg-config file, whose flags are divided at blanks without a backslash. `stated` is such a path in
+# a replacement by sed, below the prefix in the file if it is below PREFIX; a path with blanks is one word only without them.
+empty :=
+blank := $(empty) $(empty)
+joined = $(subst $(blank),<blank>,$(1))
+stated = $(subst <blank>,\\$(blank),$(subst &,\&,$(patsubst $(call joined,$(PREFIX))/%,$${prefix}/%,$(call joined,$(1)))))
+STATED = sed -e 's|@NAME@|$(NAME)|; s|@VERSION@|$(VERSION)|' -e 's|@PREFIX@|$(call stated,$(PREFIX))|' \
+  -e 's|@LIBDIR@|$(call stated,$(LIBDIR))|' -e 's|@INCLUDEDIR@|$(call stated,$(INCLUDEDIR))|'
 
 install: lib
 	$(INSTALL) -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig'

@@ -66,6 +66,14 @@ def unpacked(archive: Path, folder: Path) -> Path:
     return folder / archive.name.removesuffix(".tar.xz")
 
 
+def compiled_with_blanks(place: Place, described: Path, folder: Path) -> None:
+    """Compile and run a program with the output of pkg-config, as a shell and make read it."""
+    found = f"$(pkg-config --cflags --libs 'gfsmith = {__version__}')"
+    command = f"gcc {EXAMPLES}/cmake/main.c {found} -o program"
+    place.call("sh", "-c", f'eval "{command}"', cwd=folder, PKG_CONFIG_PATH=str(described))
+    assert re.fullmatch(OUTPUT, place.call(folder / "program", LD_LIBRARY_PATH=str(described.parent)))
+
+
 def kernels(place: Place, library: Path) -> set[str]:
     """Return the kernels in an archive: prefix_operation_shape[_code]__set, without tuning parameters."""
     symbols = place.call("nm", "--defined-only", library)

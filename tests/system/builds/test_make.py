@@ -13,9 +13,11 @@ from tests.system.builds.support import (
     SMALL,
     Place,
     check_kernels,
+    compiled_with_blanks,
     copied,
     kernels,
     times,
+    unpacked,
     widen,
 )
 
@@ -99,3 +101,14 @@ def test_a_tree(place: Place, tmp_path: Path) -> None:
     assert place.call(program) == said
     stated = place.call("pkg-config", "--cflags", "acme", **where).split()
     assert stated == ["-I/opt/acme/include"]
+
+
+def test_folders_with_blanks(archive: Path, place: Place, tmp_path: Path) -> None:
+    """The flags of pkg-config are words of a shell in a prefix with blanks and a character that sed replaces."""
+    prefix = tmp_path / "R&D  of a team" / "prefix"
+    libraries, headers = prefix / "lib of 64 bits", tmp_path / "other headers"
+    folders = (f"PREFIX={prefix}", f"LIBDIR={libraries}", f"INCLUDEDIR={headers}")
+    place.call("make", "-j2", "install", *folders, cwd=unpacked(archive, tmp_path))
+    described = libraries / "pkgconfig" / "gfsmith.pc"
+    assert "\nlibdir=${prefix}/lib\\ of\\ 64\\ bits\n" in described.read_text()
+    compiled_with_blanks(place, described.parent, tmp_path)
