@@ -96,12 +96,23 @@ func (c *Codec) TotalShards() int { return c.k + c.m }
 // ShardSizeMultiple returns 1: shards have any length.
 func (c *Codec) ShardSizeMultiple() int { return 1 }
 
+// tooManyShards is an ErrTooFewShards, since klauspost/reedsolomon has one error for every wrong number of shards.
+type tooManyShards struct{}
+
+func (tooManyShards) Error() string { return "gfsmith: too many shards" }
+
+func (tooManyShards) Is(target error) bool { return target == ErrTooFewShards }
+
 // counted returns nil if there are as many shards as a call needs.
 func counted(name string, count, needed int) error {
-	if count != needed {
-		return fmt.Errorf("%w: %s has %d; allowed: %d", ErrTooFewShards, name, count, needed)
+	if count == needed {
+		return nil
 	}
-	return nil
+	err := ErrTooFewShards
+	if count > needed {
+		err = tooManyShards{}
+	}
+	return fmt.Errorf("%w: %s has %d; allowed: %d", err, name, count, needed)
 }
 
 // indexed returns nil for the index of a data shard.

@@ -35,6 +35,7 @@ func (p Package) refusals(t *testing.T) {
 	is(t, err, nil)
 	shards := NewShards(rand.New(rand.NewSource(1)), 6, 100).All
 	is(t, c.Encode(shards[:5]), codec.ErrTooFewShards)
+	is(t, c.Encode(append(shards[:6:6], shards[0])), codec.ErrTooFewShards)
 	is(t, c.Encode(make([][]byte, 6)), codec.ErrShardNoData)
 	is(t, c.Encode(append(append([][]byte(nil), shards[:5]...), shards[5][1:])), codec.ErrShardSize)
 	is(t, c.EncodeIdx(shards[0], 4, shards[4:]), codec.ErrInvShardNum)
@@ -53,16 +54,17 @@ func (p Package) refusals(t *testing.T) {
 	is(t, c.Join(io.Discard, shards[:3], 1), codec.ErrTooFewShards)
 	is(t, c.Join(io.Discard, shards, -1), codec.ErrShortData)
 	for end, err := range map[string]error{
-		"shards has 5; allowed: 6":               c.Encode(shards[:5]),
-		"number 1 has 99 bytes, others 100":      c.Encode(append([][]byte{shards[0], shards[1][1:]}, shards[2:]...)),
-		"index 4; allowed: 0 to 3":               c.EncodeIdx(shards[0], 4, shards[4:]),
-		"dataShard has 99 bytes, others 100":     c.EncodeIdx(shards[0][1:], 0, shards[4:]),
-		"changed has 3; allowed: 4":              c.Update(shards, shards[:3]),
-		"3 are missing; allowed: 2":              c.Reconstruct(append(make([][]byte, 3), shards[3:]...)),
-		"required has 3; allowed: 6":             c.ReconstructSome(shards, make([]bool, 3)),
-		"outSize is 401; allowed: 0 to 400":      c.Join(io.Discard, shards, 401),
-		"outSize is -1; allowed: 0 or more":      c.Join(io.Discard, shards, -1),
-		"shards has 7; allowed: a multiple of 6": c.EncodeStripes(append(shards[:6:6], shards[0])),
+		"too few shards: shards has 5; allowed: 6":  c.Encode(shards[:5]),
+		"too many shards: shards has 7; allowed: 6": c.Encode(append(shards[:6:6], shards[0])),
+		"number 1 has 99 bytes, others 100":         c.Encode(append([][]byte{shards[0], shards[1][1:]}, shards[2:]...)),
+		"index 4; allowed: 0 to 3":                  c.EncodeIdx(shards[0], 4, shards[4:]),
+		"dataShard has 99 bytes, others 100":        c.EncodeIdx(shards[0][1:], 0, shards[4:]),
+		"changed has 3; allowed: 4":                 c.Update(shards, shards[:3]),
+		"3 are missing; allowed: 2":                 c.Reconstruct(append(make([][]byte, 3), shards[3:]...)),
+		"required has 3; allowed: 6":                c.ReconstructSome(shards, make([]bool, 3)),
+		"outSize is 401; allowed: 0 to 400":         c.Join(io.Discard, shards, 401),
+		"outSize is -1; allowed: 0 or more":         c.Join(io.Discard, shards, -1),
+		"shards has 7; allowed: a multiple of 6":    c.EncodeStripes(append(shards[:6:6], shards[0])),
 	} {
 		if !strings.HasSuffix(err.Error(), ": "+end) {
 			t.Errorf("%v does not end with %q", err, end)
