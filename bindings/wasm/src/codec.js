@@ -2,7 +2,7 @@
 // at a time, in a buffer whose size is independent of the shards' length.
 import { SHAPES } from './codes.js';
 import { engine } from './engine.js';
-import { byteArray, integer, statusError } from './errors.js';
+import { GfsmithError, byteArray, integer, statusError } from './errors.js';
 
 const MAX_SHARDS = 255;
 const CACHED = 1; // gfsmith_hint: the shards were just copied, so they are in cache
@@ -127,7 +127,7 @@ export class Codec {
 
   #release = () => {};
 
-  /** Free the memory. May be called twice; any other call afterwards is an error. */
+  /** Free the memory. May be called twice; any other call afterwards throws GfsmithError EINVAL. */
   free() {
     if (this.#freed) return;
     this.#freed = true;
@@ -152,7 +152,7 @@ export class Codec {
   }
 
   #alive() {
-    if (this.#freed) throw new Error('this codec was freed');
+    if (this.#freed) throw new GfsmithError('EINVAL', 'this codec was freed');
   }
 
   /**

@@ -54,7 +54,7 @@ export class Codec {
 
   /**
    * Throws RangeError for k, m or l, GfsmithError EINVAL for an unknown code, ENOTMDS if the code cannot repair
-   * every loss at this shape, EUNSUPPORTED if the engine cannot run the kernels.
+   * every loss at this shape, EUNSUPPORTED if the engine cannot run the kernels; Error if the module cannot be loaded.
    */
   static create(options: CodecOptions): Promise<Codec>;
 
@@ -95,7 +95,7 @@ export class Codec {
    */
   correct(shards: readonly (Uint8Array | null | undefined)[]): Corrected;
 
-  /** Free the memory. May be called twice; any other call afterwards throws. */
+  /** Free the memory. May be called twice; any other call afterwards throws GfsmithError EINVAL. */
   free(): void;
 }
 

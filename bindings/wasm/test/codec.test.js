@@ -234,7 +234,12 @@ describe('Codec, errors', () => {
     const codec = await Codec.create({ k: 1, m: 1 });
     codec.free();
     codec.free();
-    assert.throws(() => codec.encode([new Uint8Array(1)]), /freed/);
-    assert.throws(() => codec.check([new Uint8Array(1), new Uint8Array(1)]), /freed/);
+    const [shard, shards] = [new Uint8Array(1), [new Uint8Array(1), new Uint8Array(1)]];
+    const refused = (error) => error instanceof GfsmithError && error.code === 'EINVAL' && /freed/.test(error.message);
+    assert.throws(() => codec.encode([shard]), refused);
+    assert.throws(() => codec.update(0, shard, [shard]), refused);
+    assert.throws(() => codec.check(shards), refused);
+    assert.throws(() => codec.reconstruct([null, shard]), refused);
+    assert.throws(() => codec.correct(shards), refused);
   });
 });
