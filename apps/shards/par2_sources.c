@@ -169,7 +169,7 @@ static int choose_block(par2_set *set, const options *opt) {
   if (files == 0)
     return refuse("%s: no file has a byte to protect", set->name);
   if (files > most || files > PAR2_MOST_BLOCKS)
-    return refuse("%s: %llu files need as many blocks; allowed: %llu", set->name,
+    return refuse("%s: %llu files need as many blocks; allowed: at most %llu", set->name,
                   (unsigned long long)files,
                   (unsigned long long)(most < PAR2_MOST_BLOCKS ? most : PAR2_MOST_BLOCKS));
   set->block = opt->block != 0 ? opt->block : block_for(set, most);

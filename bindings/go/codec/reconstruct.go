@@ -81,7 +81,7 @@ func (c *Codec) lost(shards [][]byte, required func(int) bool) (asked loss, err 
 // repairable returns nil if there are as many parities as missing shards.
 func (c *Codec) repairable(missing int) error {
 	if missing > c.m {
-		return fmt.Errorf("%w: %d are missing; allowed: %d", ErrTooFewShards, missing, c.m)
+		return fmt.Errorf("%w: %d are missing; allowed: at most %d", ErrTooFewShards, missing, c.m)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (p Package) refusals(t *testing.T) {
 		"index 4; allowed: 0 to 3":                  c.EncodeIdx(shards[0], 4, shards[4:]),
 		"dataShard has 99 bytes, others 100":        c.EncodeIdx(shards[0][1:], 0, shards[4:]),
 		"changed has 3; allowed: 4":                 c.Update(shards, shards[:3]),
-		"3 are missing; allowed: 2":                 c.Reconstruct(append(make([][]byte, 3), shards[3:]...)),
+		"3 are missing; allowed: at most 2":         c.Reconstruct(append(make([][]byte, 3), shards[3:]...)),
 		"required has 3; allowed: 6":                c.ReconstructSome(shards, make([]bool, 3)),
 		"outSize is 401; allowed: 0 to 400":         c.Join(io.Discard, shards, 401),
 		"outSize is -1; allowed: 0 or more":         c.Join(io.Discard, shards, -1),

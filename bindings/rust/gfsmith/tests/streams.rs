@@ -303,7 +303,9 @@ fn invalid_arguments_write_nothing() {
     assert_eq!(few.to_string(), "5 streams; allowed: 6");
     assert!(out.iter().all(Vec::is_empty));
     let many = repair(&mut readers(&divided(&small(), b"text")), &mut vec![Some(Vec::new()); 7], on);
-    assert!(matches!(many, Err(Error::Count { allowed: 6, found: 7 })));
+    assert_eq!(many.unwrap_err().to_string(), "7 streams; allowed: 0 to 6");
+    let many = verify(&mut vec![None::<&[u8]>; 256], on);
+    assert_eq!(many.unwrap_err().to_string(), "256 streams; allowed: 1 to 255");
 }
 
 #[test]

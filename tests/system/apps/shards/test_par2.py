@@ -234,6 +234,12 @@ def test_a_named_folder_is_refused(tool: Tool, folder: Folder) -> None:
     assert (done.status, done.stderr) == (REFUSED, "gfsmith-shards: . is not a regular file\n")
 
 
+def test_each_file_needs_a_block(tool: Tool, folder: Folder) -> None:
+    done = tool.run("par2", "create", "-q", "--blocks", "4", "set.par2", *FILES, cwd=folder.path)
+    said = "gfsmith-shards: set.par2: 5 files need as many blocks; allowed: at most 4\n"
+    assert (done.status, done.stderr) == (REFUSED, said)
+
+
 @pytest.mark.parametrize("name", ["first.bin", "./first.bin"])
 def test_a_lost_file_may_be_named(tool: Tool, folder: Folder, name: str) -> None:
     folder.ours(tool, "-r", "100")

@@ -91,7 +91,7 @@ struct Found<'a, R> {
 /// Read the headers, which must be of one set.
 fn headers<R: Read>(shards: &mut [Option<R>]) -> Result<(Header, Vec<Found<'_, R>>)> {
     if shards.len() > MAX_SHARDS {
-        return Err(Error::Count { allowed: MAX_SHARDS, found: shards.len() });
+        return Err(Error::Count { allowed: 1..=MAX_SHARDS, found: shards.len() });
     }
     let mut set: Option<(usize, Header)> = None;
     let (mut all, mut fault) = (Vec::new(), None);
@@ -204,7 +204,7 @@ impl<'a, R: Read, W: Write> Set<'a, R, W> {
             return Ok(());
         };
         if rebuilt.len() > count {
-            return Err(Error::Count { allowed: count, found: rebuilt.len() });
+            return Err(Error::Count { allowed: 0..=count, found: rebuilt.len() });
         }
         for (index, writer) in rebuilt.iter_mut().enumerate() {
             if let Some(writer) = writer {

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use core::fmt;
+use core::ops::RangeInclusive;
 use std::io;
 
 /// The reason why a call on shard streams failed. Writers may have received the beginning of their streams.
@@ -24,8 +25,8 @@ pub enum Error {
     Damaged,
     /// There are `found` writers or readers instead of `allowed`.
     Count {
-        /// The number that the call accepts, or the highest one.
-        allowed: usize,
+        /// The numbers that the call accepts.
+        allowed: RangeInclusive<usize>,
         /// The number of the caller.
         found: usize,
     },
@@ -50,7 +51,13 @@ impl fmt::Display for Error {
                 write!(out, "shards {a} and {b}: shards of different sets, or the same shard twice")
             }
             Error::Damaged => out.write_str("damaged: no intact trailer, or not the bytes of the original"),
-            Error::Count { allowed, found } => write!(out, "{found} streams; allowed: {allowed}"),
+            Error::Count { allowed, found } => {
+                write!(out, "{found} streams; allowed: {}", allowed.start())?;
+                if allowed.start() == allowed.end() {
+                    return Ok(());
+                }
+                write!(out, " to {}", allowed.end())
+            }
             Error::UnknownCode(ref name) => write!(out, "{name:?}: {}, or lrc", crate::Error::UnknownCode),
             Error::Codec(error) => error.fmt(out),
         }

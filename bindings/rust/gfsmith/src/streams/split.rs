@@ -24,11 +24,12 @@ pub fn split<R: Read, W: Write>(
 ) -> Result<u64> {
     header.check()?;
     let codec = header.codec()?;
-    if shards.len() != header.count() {
-        return Err(Error::Count { allowed: header.count(), found: shards.len() });
+    let count = header.count();
+    if shards.len() != count {
+        return Err(Error::Count { allowed: count..=count, found: shards.len() });
     }
     let blank = |_| buffer(PREFIX + header.block);
-    let mut records = (0..header.count()).map(blank).collect::<Result<Vec<_>>>()?;
+    let mut records = (0..count).map(blank).collect::<Result<Vec<_>>>()?;
     let tags = begin(header, shards)?;
     let (mut sum, mut length, mut stripes) = (Xxh3Default::new(), 0, 0);
     loop {
