@@ -72,6 +72,24 @@ def test_the_file_tool(environment: Environment, tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == b"text" * 999
 
 
+def test_the_page_installs_it_with_debians_python(wheel: Path, tmp_path: Path) -> None:
+    """Debian's pip refuses to install outside of virtual environments."""
+    page = (ROOT / "docs" / "python.md").read_text()
+    make, *commands = (line.strip() for line in page.split("\n\n")[2].splitlines())
+    assert make == "make python"
+    (tmp_path / "dist").symlink_to(wheel.parent)
+    (tmp_path / "use.py").write_text(USE)
+    debian = (
+        "env",
+        f"HOME={tmp_path}",
+        "PATH=/usr/bin:/bin",
+        "PIP_NO_INDEX=1",
+        "PIP_DISABLE_PIP_VERSION_CHECK=1",
+    )
+    said = run(*debian, "bash", "-ec", "\n".join([*commands, "python use.py"]), folder=tmp_path).stdout
+    assert said.splitlines()[-1] == "False"
+
+
 @pytest.fixture(scope="module")
 def numeric(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """An environment that also has NumPy."""
