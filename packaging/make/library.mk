@@ -170,7 +170,16 @@ stated = $(subst <blank>,\\$(blank),$(subst &,\&,$(patsubst $(call joined,$(PREF
 STATED = sed -e 's|@NAME@|$(NAME)|; s|@VERSION@|$(VERSION)|' -e 's|@PREFIX@|$(call stated,$(PREFIX))|' \
   -e 's|@LIBDIR@|$(call stated,$(LIBDIR))|' -e 's|@INCLUDEDIR@|$(call stated,$(INCLUDEDIR))|'
 
-install: lib
+# Refuses folders that cannot be written before anything is built; the nearest folder that exists decides.
+.PHONY: writable
+writable:
+	@for folder in '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(INCLUDEDIR)'; do \
+	  there=$$folder; until test -e "$$there"; do there=$$(dirname "$$there"); done; \
+	  test -d "$$there" && test -w "$$there" || { \
+	    echo "make install: $$folder cannot be written; install as root, or below a folder of yours:" \
+	      "PREFIX=$$HOME/.local" >&2; exit 1; }; done
+
+install: writable lib
 	$(INSTALL) -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig'
 	$(INSTALL) -m 644 $(PUBLIC_HEADERS) '$(DESTDIR)$(INCLUDEDIR)'
 	$(INSTALL) -m 644 $(BUILD)/lib$(NAME).a '$(DESTDIR)$(LIBDIR)'

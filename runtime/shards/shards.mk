@@ -33,7 +33,7 @@ $(BUILD)/libgfsmith-shards.so: $(SHARDS_OBJECTS) $(BUILD)/libgfsmith.so
 	@echo "built $@"
 
 SHARDS_INSTALLED = $(DESTDIR)$(LIBDIR)/libgfsmith-shards
-install-shards: shards
+install-shards: writable shards
 	$(INSTALL) -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig'
 	$(INSTALL) -m 644 runtime/shards/include/gfsmith_shards.h '$(DESTDIR)$(INCLUDEDIR)'
 	$(INSTALL) -m 644 $(BUILD)/libgfsmith-shards.a '$(SHARDS_INSTALLED).a'

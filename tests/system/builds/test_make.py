@@ -6,6 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 from gfsmith import __version__
 from tests.system.builds.support import (
     BOTH,
@@ -104,7 +106,7 @@ def test_a_tree(place: Place, tmp_path: Path) -> None:
 
 
 def test_folders_with_blanks(archive: Path, place: Place, tmp_path: Path) -> None:
-    """The flags of pkg-config are words of a shell in a prefix with blanks and a character that sed replaces."""
+    """The flags of pkg-config are words of a shell; the prefix also has a character that sed replaces."""
     prefix = tmp_path / "R&D  of a team" / "prefix"
     libraries, headers = prefix / "lib of 64 bits", tmp_path / "other headers"
     folders = (f"PREFIX={prefix}", f"LIBDIR={libraries}", f"INCLUDEDIR={headers}")
@@ -112,3 +114,16 @@ def test_folders_with_blanks(archive: Path, place: Place, tmp_path: Path) -> Non
     described = libraries / "pkgconfig" / "gfsmith.pc"
     assert "\nlibdir=${prefix}/lib\\ of\\ 64\\ bits\n" in described.read_text()
     compiled_with_blanks(place, described.parent, tmp_path)
+
+
+@pytest.mark.parametrize("target", ["install", "install-shards"])
+def test_a_folder_that_cannot_be_written(target: str, archive: Path, place: Place, tmp_path: Path) -> None:
+    """One line names it, before anything is built. It is below a file, where root cannot write either."""
+    (tmp_path / "file").touch()
+    tree = unpacked(archive, tmp_path)
+    done = place.run("make", target, f"PREFIX={tmp_path}/file/prefix", cwd=tree, HOME="/home/user")
+    said, ended = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "") and "*** [" in ended
+    assert said.startswith(f"make install: {tmp_path}/file/prefix/lib cannot be written; install as root, ")
+    assert said.endswith(": PREFIX=/home/user/.local")
+    assert not (tree / "build").exists()

@@ -91,6 +91,23 @@ def test_commands_of_pages_exist() -> None:
     ) == {"gone"}
 
 
+def _of_the_environment(text: str) -> list[str]:
+    """Return commands set as code that work only with the packages of .venv, and do not name it."""
+    lines = (line.strip() for piece in code(text) for line in piece.splitlines())
+    pattern = re.compile(
+        r"(?:[A-Z_]+=\S+ )*(?:python3? -m (?:bench|judge|pytest|research|tests|tools)\b|pytest )"
+    )
+    return [line for line in lines if pattern.match(line)]
+
+
+def test_commands_name_the_environment() -> None:
+    """Except for the how-to pages, which set PATH."""
+    pages = [page for page in PAGES if page.parent != ROOT / "docs" / "howto"]
+    assert [f"{page.name}: {line}" for page in pages for line in _of_the_environment(page.read_text())] == []
+    some = "`python -m bench`, `.venv/bin/pytest tests`\n\n    GFSMITH_SEED=1 pytest tests\n"
+    assert _of_the_environment(some) == ["python -m bench", "GFSMITH_SEED=1 pytest tests"]
+
+
 def test_readme_states_the_default_set() -> None:
     kernels = json.loads((ROOT / "gen_out" / "MANIFEST.json").read_text())["kernels"]
     size = sum(kernel["bytes"] for kernel in kernels)
