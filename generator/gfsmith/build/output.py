@@ -11,7 +11,7 @@ import hashlib
 import json
 import signal
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -116,11 +116,21 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise OutputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
     except ValueError:
         data = None
-    if not isinstance(data, dict) or not isinstance(data.get("files"), dict):
+    if (
+        not isinstance(data, dict)
+        or not isinstance(data.get("files"), dict)
+        or not _are_inside(data["files"])
+    ):
         raise OutputError(
             f"{folder / MANIFEST}: not a manifest of gfsmith; name another folder, or move the file"
         )
     return data
+
+
+def _are_inside(paths: Iterable[str]) -> bool:
+    """Return whether paths stay in their folder. A manifest can be that of another user, and the files that
+    it names are removed."""
+    return not any(PurePath(path).is_absolute() or ".." in PurePath(path).parts for path in paths)
 
 
 def check_writable(folder: Path, output: Path) -> None:
@@ -178,7 +188,12 @@ def _stale(folder: Path, files: Mapping[str, str], recorded: Mapping[str, Any]) 
         for path in orphans(folder, {**files, **recorded})
         if PurePath(path).parent in folders and _is_generated(folder / path)
     ]
-    return [*(path for path in recorded if path not in files), *left]
+    return [*(path for path in recorded if path not in files and _is_below(folder / path, folder)), *left]
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    """Return whether no symbolic link on the way leads out of the folder; the path itself may be one."""
+    return path.parent.resolve().is_relative_to(folder.resolve())
 
 
 def differences(folder: Path, files: Mapping[str, str]) -> list[str]:

@@ -293,6 +293,32 @@ def test_a_manifest_of_something_else_is_left_alone(project: Path) -> None:
     assert (folder / "MANIFEST.json").read_text() == "[]"
 
 
+@pytest.mark.parametrize("outside", ["../mine", "x86/../../mine", "{project}/mine"])
+def test_a_manifest_that_names_files_outside_is_refused(project: Path, outside: str) -> None:
+    """The files of a manifest that a build does not write any more are removed."""
+    folder, mine = project / "gen_out", project / "mine"
+    folder.mkdir()
+    mine.touch()
+    manifest = json.dumps({"files": {outside.format(project=project): ""}})
+    (folder / "MANIFEST.json").write_text(manifest)
+    result = _gen(project)
+    assert result.exit_code == 2 and "MANIFEST.json: not a manifest of gfsmith" in result.stderr
+    assert mine.exists() and (folder / "MANIFEST.json").read_text() == manifest
+
+
+def test_no_file_behind_a_link_out_of_the_folder_is_removed(project: Path) -> None:
+    folder, mine = project / "gen_out", project / "elsewhere" / "mine"
+    mine.parent.mkdir()
+    mine.touch()
+    folder.mkdir()
+    (folder / "link").symlink_to(mine.parent)
+    own = folder / "old"
+    own.symlink_to(mine)
+    (folder / "MANIFEST.json").write_text(json.dumps({"files": {"link/mine": "", "old": ""}}))
+    assert _gen(project).exit_code == 0
+    assert mine.exists() and not own.is_symlink()
+
+
 @pytest.mark.parametrize(("number", "whom"), [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)])
 def test_ctrl_c_and_kill_leave_things_as_they_were(
     project: Path, number: int, whom: Callable[[int, int], None]
