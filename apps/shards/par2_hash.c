@@ -7,6 +7,10 @@
 #include "output.h"
 #include "report.h"
 
+/* The zeros that may be hashed: so many, and a multiple of the bytes of the files. */
+enum { PADDING_FACTOR = 16 };
+static const uint64_t PADDING_BYTES = (uint64_t)1 << 31;
+
 int par2_read_error(void) { return errno != 0 ? errno : PAR2_SHORTER; }
 
 const char *par2_reason(int error) {
@@ -59,6 +63,33 @@ bool par2_hash_block(int fd, uint64_t start, uint64_t length, uint64_t block,
   par2_add_zeros(sums, &sum, block - length);
   md5_end(&sum, sums->md5);
   return true;
+}
+
+uint32_t par2_after_zeros(uint32_t state, uint64_t count) {
+  uint64_t wide = state;
+  gfsmith_checksum_combine(GFSMITH_CRC32, &wide, 0, (size_t)count);
+  return (uint32_t)wide;
+}
+
+bool par2_crc_block(int fd, uint64_t start, uint64_t length, uint64_t block, par2_checksums *sums) {
+  uint8_t piece[PAR2_PIECE];
+  uint64_t crc = 0;
+  for (uint64_t at = start; at < start + length;) {
+    size_t size = read_piece(fd, at, start + length, piece);
+    if (size == 0)
+      return false;
+    gfsmith_checksum_update(GFSMITH_CRC32, &crc, size, piece);
+    at += size;
+  }
+  sums->crc = ~par2_after_zeros(~(uint32_t)crc, block - length);
+  return true;
+}
+
+bool par2_may_pad(uint64_t *zeros, uint64_t more, uint64_t bytes) {
+  uint64_t sum = *zeros + more;
+  bool may = sum <= PADDING_BYTES || (sum - PADDING_BYTES) / PADDING_FACTOR <= bytes;
+  *zeros += may ? more : 0;
+  return may;
 }
 
 bool par2_hash_range(int fd, uint64_t start, uint64_t end, md5 *sum) {

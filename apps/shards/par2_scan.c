@@ -71,7 +71,8 @@ static const par2_file *file_of(const scanned *file) {
   return &file->found->set->files[file->source];
 }
 
-/* Task 0 continues the MD5 of the file by the blocks of the batch; task i + 1 hashes block i. */
+/* Task 0 continues the MD5 of the file by the blocks of the batch; task i + 1 hashes block i, unless
+ * it is the short one at the end. */
 static void hash_task(void *context, unsigned task) {
   scanned *file = context;
   const par2_set *set = file->found->set;
@@ -85,7 +86,8 @@ static void hash_task(void *context, unsigned task) {
   size_t n = file->first + task - 1;
   uint64_t length = par2_length_of(set, file->source, of->first + n);
   par2_checksums sums;
-  file->good[task - 1] = of->blocks != NULL && n * set->block + length <= file->size &&
+  file->good[task - 1] = of->blocks != NULL && length == set->block &&
+                         n * set->block + length <= file->size &&
                          par2_hash_block(file->fd, n * set->block, length, set->block, &sums) &&
                          sums.crc == of->blocks[n].crc &&
                          memcmp(sums.md5, of->blocks[n].md5, MD5_BYTES) == 0;
@@ -145,6 +147,25 @@ static int refuse_read(const scanned *file) {
                                    : par2_reason(par2_read_error()));
 }
 
+/* Find the short block at the end of a damaged file. Its MD5 is that of up to 4 GiB of zeros, too, so
+ * its CRC-32 is compared first. */
+static void scan_short_block(scanned *file) {
+  par2_found *found = file->found;
+  const par2_file *of = file_of(file);
+  if (of->blocks == NULL || of->count == 0)
+    return;
+  size_t n = of->count - 1;
+  const par2_checksums *known = &of->blocks[n];
+  uint64_t start = n * found->set->block, length = of->length - start;
+  par2_checksums sums;
+  if (length < found->set->block && start + length <= file->size &&
+      par2_crc_block(file->fd, start, length, found->set->block, &sums) && sums.crc == known->crc &&
+      par2_may_pad(&found->zeros, found->set->block - length, found->bytes) &&
+      par2_hash_block(file->fd, start, length, found->set->block, &sums) &&
+      memcmp(sums.md5, known->md5, MD5_BYTES) == 0)
+    mark(file, of->first + n, start);
+}
+
 /* Open a source. Returns -1 in file->fd if it does not exist. */
 static int open_scanned(scanned *file, par2_found *found, size_t source) {
   struct stat info;
@@ -177,10 +198,12 @@ static int scan_file(par2_found *found, size_t source, control *call, uint64_t *
   if (status != TOOL_OK || file.fd < 0)
     return status;
   found->states[source] = PAR2_DAMAGED;
+  found->bytes += file.size;
   if (scan_in_place(&file, call, &call->bar, done)) {
     found->states[source] = PAR2_INTACT;
     mark_all(&file);
-  }
+  } else
+    scan_short_block(&file);
   close(file.fd);
   return report_interrupted() ? TOOL_REFUSED : TOOL_OK;
 }

@@ -22,6 +22,8 @@ typedef struct par2_found {
   uint64_t *found;    /* of each file of the set: its blocks that are somewhere */
   par2_place *places; /* of each block */
   size_t lost;        /* blocks that are nowhere */
+  uint64_t bytes;     /* of the files of the set that were read */
+  uint64_t zeros;     /* behind their short blocks, which were hashed */
 } par2_found;
 
 /* Read all files of a set, and the extra ones. TOOL_REFUSED after a message. Free found in any

@@ -1,7 +1,6 @@
 #include "par2_search.h"
 
 #include <errno.h>
-#include <gfsmith_checksum.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +30,7 @@ struct par2_search {
   size_t count;
   uint64_t searched; /* positions of all ranges */
   uint64_t vain;     /* bytes that were hashed without a match */
+  uint64_t zeros;    /* behind the ends of files, which were hashed */
 };
 
 static int compare_entries(const void *a, const void *b) {
@@ -40,21 +40,14 @@ static int compare_entries(const void *a, const void *b) {
   return memcmp(x->md5, y->md5, MD5_BYTES);
 }
 
-/* The register after `count` zeros. */
-static uint32_t after_zeros(uint32_t state, uint64_t count) {
-  uint64_t wide = state;
-  gfsmith_checksum_combine(GFSMITH_CRC32, &wide, 0, (size_t)count);
-  return (uint32_t)wide;
-}
-
 /* The register is linear in its start and its bytes. So a byte leaves the window if the difference
  * that it made at the start is added again after as many zeros. */
 static void fill_tables(par2_search *search) {
   for (unsigned b = 0; b < 256; b++)
-    search->enter[b] = after_zeros(b, 1);
+    search->enter[b] = par2_after_zeros(b, 1);
   for (unsigned b = 0; b < 256; b++) {
     uint32_t after = search->enter[(INVERTED ^ b) & 0xff] ^ INVERTED >> 8;
-    search->leave[b] = after_zeros(after ^ INVERTED, search->block);
+    search->leave[b] = par2_after_zeros(after ^ INVERTED, search->block);
   }
 }
 
@@ -141,18 +134,31 @@ typedef struct window {
   byte_reader leaving, entering;
 } window;
 
-/* Compute the checksums of the window at its position. */
-static bool hash_window(window *at) {
+/* The bytes of the window before the end of the file. */
+static uint64_t bytes_of(const window *at) {
   uint64_t left = at->size - at->start, block = at->search->block;
+  return left < block ? left : block;
+}
+
+/* Compute the MD5 of the window at its position. */
+static bool hash_window(window *at) {
   errno = 0;
-  return par2_hash_block(at->fd, at->start, left < block ? left : block, block, &at->sums);
+  return par2_hash_block(at->fd, at->start, bytes_of(at), at->search->block, &at->sums);
+}
+
+/* Has the window the CRC of a block, so that its MD5 is worth the time? */
+static bool is_candidate(const window *at) {
+  par2_search *search = at->search;
+  return has_crc(search, at->sums.crc) &&
+         par2_may_pad(&search->zeros, search->block - bytes_of(at), search->searched);
 }
 
 static bool open_window(window *at, uint64_t start) {
   at->start = start;
   seek(&at->leaving, start);
   seek(&at->entering, start + at->search->block);
-  return hash_window(at);
+  errno = 0;
+  return par2_crc_block(at->fd, start, bytes_of(at), at->search->block, &at->sums);
 }
 
 /* Slide the window by a byte at least, until its CRC is one of a block, or to `end`. */
@@ -197,10 +203,9 @@ static bool is_vain(par2_search *search) {
 }
 
 static bool search_window(window *at, uint64_t end, par2_match *match, void *context) {
-  bool hashed = true; /* is the MD5 that of the window? */
   while (at->start < end) {
-    bool candidate = has_crc(at->search, at->sums.crc);
-    if (candidate && !hashed && !hash_window(at))
+    bool candidate = is_candidate(at);
+    if (candidate && !hash_window(at))
       return false;
     if (candidate && report_matches(at, match, context)) {
       uint64_t next = at->start + at->search->block;
@@ -208,13 +213,11 @@ static bool search_window(window *at, uint64_t end, par2_match *match, void *con
         return true;
       if (!open_window(at, next))
         return false;
-      hashed = true;
     } else {
       if (candidate && is_vain(at->search)) {
         errno = PAR2_VAIN;
         return false;
       }
-      hashed = false;
       if (!slide(at, end))
         return false;
     }
