@@ -66,7 +66,7 @@ static bool read_body(packet_scan *scan, par2_packet *packet, md5 *sum) {
       return false;
     md5_add(sum, scan->window, size);
     if (at == 0)
-      memcpy(packet->lead, scan->window, size < PAR2_ID ? size : PAR2_ID);
+      memcpy(packet->lead, scan->window, size < sizeof packet->lead ? size : sizeof packet->lead);
     at += size;
   }
   return true;
@@ -159,5 +159,6 @@ void par2_packets_free(par2_packets *packets) {
   for (size_t i = 0; i < packets->path_count; i++)
     free(packets->paths[i]);
   free(packets->list);
+  free(packets->foreign);
   free(packets->paths);
 }

@@ -13,6 +13,7 @@
 
 #include "output.h"
 #include "par2_field.h"
+#include "par2_versions.h"
 #include "report.h"
 
 #define SUFFIX ".par2"
@@ -92,11 +93,12 @@ static int scan_siblings(par2_set *set, const char *path, bool volumes) {
   return status;
 }
 
-/* The packet n or a later one, of this type and set; NULL if there is none. */
+/* The packet n or a later one, of this type, set and version; NULL if there is none. */
 static const par2_packet *next_packet(const par2_set *set, const char *type, size_t *n) {
   for (; *n < set->packets.count; ++*n) {
     const par2_packet *packet = &set->packets.list[*n];
-    if (memcmp(packet->type, type, PAR2_ID) == 0 && memcmp(packet->set, set->id, PAR2_ID) == 0)
+    if (memcmp(packet->type, type, PAR2_ID) == 0 && memcmp(packet->set, set->id, PAR2_ID) == 0 &&
+        !set->packets.foreign[packet->file])
       return &set->packets.list[(*n)++];
   }
   return NULL;
@@ -377,7 +379,10 @@ static int scan_all(par2_set *set, char *const *more, size_t count) {
   }
   if (status == TOOL_OK && set->packets.count == 0)
     status = refuse_empty(set, set->name);
-  return status == TOOL_OK ? scan_siblings(set, set->name, false) : status;
+  size_t own = set->packets.path_count;
+  if (status == TOOL_OK)
+    status = scan_siblings(set, set->name, false);
+  return status == TOOL_OK ? par2_versions_find(&set->packets, set->id, set->name, own) : status;
 }
 
 int par2_set_read(par2_set *set, const char *path, char *const *more, size_t count) {

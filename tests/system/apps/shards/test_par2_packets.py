@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -243,6 +244,47 @@ def test_volumes_of_several_sets(tool: Tool, tmp_path: Path) -> None:
     line = tool.refusal("par2", "verify", "-q", index)
     assert line.endswith("its volumes are those of several sets: name one of them instead")
     assert tool.ok("par2", "verify", "-q", tmp_path / "set.vol0+4.par2").endswith("3 of 3 files intact\n")
+
+
+def two_versions(folder: Path, old: str) -> tuple[Path, bytes]:
+    """A set of a file, and packets of an older version of the file in `old`. The file's head and length are
+    the same, so the id of the set is, too. Return the index and the content."""
+    new = content(17_000)
+    before = new[:16_384] + content(616, 2)
+    made, former = Par2({b"one": new}, 1000, [2]), Par2({b"one": before}, 1000, [1])
+    assert made.set_id == former.set_id
+    index = write_set(folder, made.packets(), {b"one": b"x" + new[1:]})
+    (folder / old).write_bytes(b"".join(former.packets()))
+    return index, new
+
+
+@pytest.mark.parametrize("old", ["set.old.par2", "set.vol1+1.par2"])
+def test_recovery_blocks_of_another_version(sanitized: Tool, tmp_path: Path, old: str) -> None:
+    """They cannot repair the file, although their exponent is lower."""
+    index, data = two_versions(tmp_path, old)
+    assert f"{old}: ignored, another version of the set" in sanitized.ok("par2", "repair", "-q", index)
+    assert (tmp_path / "one").read_bytes() == data
+
+
+def test_another_version_tells_nothing_about_lost_packets(tool: Tool, tmp_path: Path) -> None:
+    """The description of the second file is damaged, so that only the older version has one."""
+    one, two = content(17_000), content(17_000, 3)
+    made = Par2({b"one": one, b"two": two}, 1000, [])
+    former = Par2({b"one": one[:-1] + b"x", b"two": two[:-1] + b"x"}, 1000, [])
+    parts = [part for part in made.packets() if part[-4:] != b"two\0"]
+    index = write_set(tmp_path, parts, dict(made.files))
+    (tmp_path / "set.old.par2").write_bytes(b"".join(former.packets()))
+    assert re.search(r"no intact packet describes file \d of 2", tool.refusal("par2", "verify", "-q", index))
+
+
+def test_volumes_of_several_versions(tool: Tool, tmp_path: Path) -> None:
+    """The index is lost, so nothing tells which version the set is."""
+    index, data = two_versions(tmp_path, "set.vol1+1.par2")
+    named = index.rename(tmp_path / "set.vol2+1.par2")
+    line = tool.refusal("par2", "verify", "-q", index)
+    assert line.endswith("its volumes are those of several versions of the set: name one of them instead")
+    assert tool.run("par2", "repair", "-q", named).status == DONE
+    assert (tmp_path / "one").read_bytes() == data
 
 
 @pytest.mark.parametrize("letter", ["n", "\u00e4"])
