@@ -251,12 +251,13 @@ static PyObject *check(PyObject *module, PyObject *const *given, Py_ssize_t coun
 static bool numbers_of(PyObject *object, const char *name, const shards *s, Py_buffer *view) {
   if (!shards_view(object, (origin){name, -1, WRITE}, 1, "H", 2, view))
     return false;
-  if (view->shape[0] == s->len)
-    return true;
-  raise_status(GFSMITH_EINVAL, "%s: %zd numbers for shards of %zd bytes", name, view->shape[0],
-               s->len);
-  PyBuffer_Release(view);
-  return false;
+  bool good = view->shape[0] == s->len ||
+              raise_status(GFSMITH_EINVAL, "%s: %zd numbers for shards of %zd bytes", name,
+                           view->shape[0], s->len);
+  good = good && shards_apart_from(s, name, view);
+  if (!good)
+    PyBuffer_Release(view);
+  return good;
 }
 
 static PyObject *list_of(const size_t *counts, unsigned n) {

@@ -233,3 +233,13 @@ bool shards_apart(const shards *s) {
     }
   return true;
 }
+
+bool shards_apart_from(const shards *s, const char *name, const Py_buffer *view) {
+  uintptr_t mine = (uintptr_t)view->buf, len = s->len > 0 ? (uintptr_t)s->len : 0;
+  for (unsigned i = 0; view->len > 0 && i < s->count; i++) {
+    uintptr_t other = (uintptr_t)s->pointers[i];
+    if (s->origins[i].use != SKIP && mine < other + len && other < mine + (uintptr_t)view->len)
+      return raise_status(GFSMITH_EINVAL, "%s overlaps %s", name, label_of(s->origins[i]).text);
+  }
+  return true;
+}

@@ -56,6 +56,9 @@ bool shards_add_new(shards *s, PyObject *list, unsigned count);
 /* Are the written shards disjoint from all other shards? */
 bool shards_apart(const shards *s);
 
+/* Is the argument `name`, which will be written, disjoint from all shards? */
+bool shards_apart_from(const shards *s, const char *name, const Py_buffer *view);
+
 /* Get a buffer with this number of dimensions, whose elements in the last one are contiguous. The
  * caller releases the view. */
 bool shards_view(PyObject *object, origin from, int dimensions, const char *formats,

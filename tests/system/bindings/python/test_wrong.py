@@ -22,6 +22,8 @@ B = bytes(DATA[0])
 PARITY = bytearray(LENGTH)
 #: Two stripes of four data shards, two of two parities, and two of all shards, of 24 bytes.
 STRIPES = DATA.reshape(2, 4, 48)[:, :, :24]
+#: All shards of a stripe.
+ROWS = np.zeros((6, LENGTH), np.uint8)
 TWO = np.zeros((2, 2, 24), np.uint8)
 ALL = np.zeros((2, 6, 24), np.uint8)
 WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]] = {
@@ -123,6 +125,16 @@ WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]]
         lambda c: c.locate([B] * 6, array.array("H", [0] * 3)),
         InvalidError,
         "where: 3 numbers for shards of 96",
+    ),
+    "where in a shard": (
+        lambda c: c.locate(ROWS, ROWS[1:3].reshape(-1).view(np.uint16)),
+        InvalidError,
+        r"where overlaps shards\[1\]",
+    ),
+    "found in a shard": (
+        lambda c: c.correct(ROWS, found=ROWS[4:].reshape(-1).view(np.uint16)),
+        InvalidError,
+        r"found overlaps shards\[4\]",
     ),
     "where of bytes": (
         lambda c: c.locate([B] * 6, bytearray(96)),
