@@ -27,8 +27,9 @@ bool par2_crc_block(int fd, uint64_t start, uint64_t length, uint64_t block, par
 /* The register of the CRC-32 after some zeros. */
 uint32_t par2_after_zeros(uint32_t state, uint64_t count);
 
-/* May more zeros behind short blocks be hashed, after so many, and so many bytes of files? Otherwise
- * a few small files would keep the program busy for hours. Adds `more` to *zeros if so. */
+/* May more zeros behind short blocks be hashed, after so many, and so many bytes of files?
+ * Otherwise a few small files would keep the program busy for hours. Adds `more` to *zeros if so.
+ */
 bool par2_may_pad(uint64_t *zeros, uint64_t more, uint64_t bytes);
 
 /* Continue an MD5 by the bytes of a file from `start` to `end`; as par2_hash_block. */

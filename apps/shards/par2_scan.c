@@ -71,8 +71,8 @@ static const par2_file *file_of(const scanned *file) {
   return &file->found->set->files[file->source];
 }
 
-/* Task 0 continues the MD5 of the file by the blocks of the batch; task i + 1 hashes block i, unless
- * it is the short one at the end. */
+/* Task 0 continues the MD5 of the file by the blocks of the batch; task i + 1 hashes block i,
+ * unless it is the short one at the end. */
 static void hash_task(void *context, unsigned task) {
   scanned *file = context;
   const par2_set *set = file->found->set;
@@ -86,11 +86,10 @@ static void hash_task(void *context, unsigned task) {
   size_t n = file->first + task - 1;
   uint64_t length = par2_length_of(set, file->source, of->first + n);
   par2_checksums sums;
-  file->good[task - 1] = of->blocks != NULL && length == set->block &&
-                         n * set->block + length <= file->size &&
-                         par2_hash_block(file->fd, n * set->block, length, set->block, &sums) &&
-                         sums.crc == of->blocks[n].crc &&
-                         memcmp(sums.md5, of->blocks[n].md5, MD5_BYTES) == 0;
+  file->good[task - 1] =
+      of->blocks != NULL && length == set->block && n * set->block + length <= file->size &&
+      par2_hash_block(file->fd, n * set->block, length, set->block, &sums) &&
+      sums.crc == of->blocks[n].crc && memcmp(sums.md5, of->blocks[n].md5, MD5_BYTES) == 0;
 }
 
 /* Find the blocks that are at their places. Returns whether the file has its MD5. */
@@ -147,8 +146,8 @@ static int refuse_read(const scanned *file) {
                                    : par2_reason(par2_read_error()));
 }
 
-/* Find the short block at the end of a damaged file. Its MD5 is that of up to 4 GiB of zeros, too, so
- * its CRC-32 is compared first. */
+/* Find the short block at the end of a damaged file. Its MD5 is that of up to 4 GiB of zeros, too,
+ * so its CRC-32 is compared first. */
 static void scan_short_block(scanned *file) {
   par2_found *found = file->found;
   const par2_file *of = file_of(file);

@@ -6,8 +6,8 @@
 #include "output.h"
 #include "report.h"
 
-/* The FileDesc packets of a set, by the ids of their files, and then in the order in which they were
- * found. */
+/* The FileDesc packets of a set, by the ids of their files, and then in the order in which they
+ * were found. */
 typedef struct descriptions {
   par2_packets *packets;
   const par2_packet **list;
@@ -32,8 +32,8 @@ static void collect(descriptions *all, par2_packets *packets, const uint8_t *set
   qsort(all->list, all->count, sizeof(const par2_packet *), compare);
 }
 
-/* Do two packets for the same id describe different bytes, in different files of packets? The MD5 of
- * a file is behind its id. */
+/* Do two packets for the same id describe different bytes, in different files of packets? The MD5
+ * of a file is behind its id. */
 static bool differ(const par2_packet *one, const par2_packet *other) {
   return one->file != other->file &&
          memcmp(one->lead + PAR2_ID, other->lead + PAR2_ID, MD5_BYTES) != 0;
@@ -43,8 +43,9 @@ static bool same_id(const par2_packet *one, const par2_packet *other) {
   return memcmp(one->lead, other->lead, PAR2_ID) == 0;
 }
 
-/* Mark the files that describe other bytes than the first description of each file does, which is one
- * of the first `trusted` files. Files before `own` must not differ, unless they were marked before.
+/* Mark the files that describe other bytes than the first description of each file does, which is
+ * one of the first `trusted` files. Files before `own` must not differ, unless they were marked
+ * before.
  */
 static bool mark(const descriptions *all, size_t trusted, size_t own) {
   bool *foreign = all->packets->foreign, good = true;
@@ -72,8 +73,8 @@ int par2_versions_find(par2_packets *packets, const uint8_t *set, const char *na
   bool good = mark(&all, packets->path_count, own);
   free(all.list);
   if (!good)
-    return refuse("%s: its volumes are those of several versions of the set: name one of them instead",
-                  name);
+    return refuse(
+        "%s: its volumes are those of several versions of the set: name one of them instead", name);
   for (size_t n = 0; n < packets->path_count; n++)
     if (packets->foreign[n])
       say("%s: ignored, another version of the set", packets->paths[n]);

@@ -1,6 +1,6 @@
 /* Versions of a set. The id of a set does not change if the files change behind their first 16 KiB
- * and keep their lengths, so a set that is made again has the id of the old one, and packets for other
- * bytes. */
+ * and keep their lengths, so a set that is made again has the id of the old one, and packets for
+ * other bytes. */
 #ifndef TOOL_PAR2_VERSIONS_H
 #define TOOL_PAR2_VERSIONS_H
 
