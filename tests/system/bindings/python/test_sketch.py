@@ -80,3 +80,10 @@ def test_refused(call: Callable[[], object], words: str) -> None:
 def test_other_types(call: Callable[[], object]) -> None:
     with pytest.raises(TypeError):
         call()
+
+
+def test_another_thread_chooses_a_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The set changes between two looks at it."""
+    names = iter(["one set", "another set"])
+    monkeypatch.setattr("gfsmith.codec._native.isa", lambda: next(names))
+    assert CODEC.sketch(b"123456789") == sketch(np.frombuffer(b"123456789", np.uint8))
