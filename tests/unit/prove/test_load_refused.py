@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from gfsmith.prove.machine.formats.load import LoadError, load
 from tests.support import needs
@@ -65,6 +67,22 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(LoadError, match="No such file"):
         load(tmp_path / "missing")
+
+
+def test_a_dynamic_section_without_its_strings_is_refused(tmp_path: Path) -> None:
+    library = tmp_path / "f.so"
+    subprocess.run(
+        [*GCC, "-shared", "-o", library, assemble(GCC, ".globl f\nf: ret\n", tmp_path)], check=True
+    )
+    data = bytearray(library.read_bytes())
+    with library.open("rb") as file:
+        elf = ELFFile(file)
+        number = elf.get_section_index(".dynamic")
+        link = elf["e_shoff"] + number * elf["e_shentsize"] + 40  # sh_link of Elf64_Shdr
+    data[link : link + 4] = bytes(4)
+    library.write_bytes(data)
+    with pytest.raises(LoadError, match="damaged file"):
+        load(library)
 
 
 @pytest.mark.parametrize("format", needs.params(FORMATS))

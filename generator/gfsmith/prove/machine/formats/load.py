@@ -50,6 +50,7 @@ _DAMAGE = (
     AttributeError,
     TypeError,
     OverflowError,
+    AssertionError,
 )
 
 lief.logging.disable()
