@@ -45,6 +45,6 @@ def checksum_combine(kind: str, first: int, second: int, second_length: int) -> 
 
 @cache
 def sketch_tables(polynomial: int, isa: str) -> _native._Sketch:
-    """Return the tables of sketches over a field, for an instruction set. If another thread chooses another
-    set meanwhile, the tables are for that one, and compute the same sketches."""
+    """Return the tables of sketches over a field, for an instruction set. Another thread may choose another
+    set meanwhile: the sketches are the same."""
     return _native.sketch_tables(polynomial)

@@ -346,7 +346,7 @@ def test_crc_of_padded() -> None:
 
 
 class Padded(Par2):
-    """Short blocks with their CRC-32, and a wrong MD5: nobody can compute that of much padding soon."""
+    """Short blocks with their CRC-32 and a wrong MD5, because that of much padding takes hours."""
 
     def checksums(self, name: bytes) -> bytes:
         return self.file_id(name) + bytes(16) + struct.pack("<I", crc_of_padded(self.files[name], self.block))
