@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import zipfile
 from dataclasses import replace
@@ -57,6 +58,15 @@ def test_the_configuration_of_the_page(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "core-site.xml").write_text(text)
     said = replace(judge, engine=f"{tmp_path}:{judge.engine}").run("Chosen")
     assert [line.split()[-1] for line in said.splitlines()] == ["GfsmithRawEncoder"] * 3
+
+
+def test_the_command_of_the_page(judge: Judge, tmp_path: Path) -> None:
+    """`hdfs ec` prints the coders that the page names."""
+    page = (ROOT / "docs" / "migrate" / "hdfs.md").read_text(encoding="utf-8")
+    (stated,) = re.findall(r"^    hdfs ec (\S+) +# (\w+) is among the coders of RS$", page, re.MULTILINE)
+    said = judge.run("Listed", tmp_path, stated[0])
+    (coders,) = re.findall(r"^\tRS \[(.*)\]$", said, re.MULTILINE)
+    assert stated[1] in coders.split(", ")
 
 
 def test_the_example(archive: Path) -> None:
