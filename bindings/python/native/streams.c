@@ -278,7 +278,10 @@ static PyObject *streams_read(PyObject *module, PyObject *given) {
 
 static PyObject *streams_strerror(PyObject *module, PyObject *status) {
   (void)module;
-  return PyUnicode_FromString(gfsmith_shards_strerror((int)PyLong_AsLong(status)));
+  long number = PyLong_AsLong(status);
+  if (number == -1 && PyErr_Occurred())
+    return NULL;
+  return PyUnicode_FromString(gfsmith_shards_strerror((int)number));
 }
 
 PyMethodDef stream_methods[] = {

@@ -18,6 +18,7 @@ import pytest
 
 import gfsmith
 from gfsmith import streams
+from gfsmith.codec import _native
 from tests.oracle import shard_vectors
 from tests.support.folders import built
 from tests.support.paths import ROOT
@@ -529,3 +530,9 @@ def test_an_object_that_is_no_stream_is_named() -> None:
 def test_wrong_outputs_of_a_repair_are_named(rebuilt: Any, kind: type[Exception], why: str) -> None:
     with pytest.raises(kind, match=why):
         streams.repair([io.BytesIO(shard.getvalue()) for shard in split(b"text")], rebuilt)
+
+
+def test_a_status_that_is_no_number() -> None:
+    status: Any = "x"
+    with pytest.raises(TypeError, match="must be real number|an integer"):
+        _native.streams_strerror(status)
