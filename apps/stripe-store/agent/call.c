@@ -118,10 +118,8 @@ unsigned call_limit(const call *c) { return c->ms + 1000; }
  * still arrives. */
 static unsigned share_ms(const call *c) { return c->ms - c->ms / 4; }
 
-void call_ask(call *c, uint16_t rank, message *m) {
+static void ask(call *c, uint16_t rank, message *m) {
   char reason[64];
-  if (c->result.status != GFSMITH_OK)
-    return;
   m->epoch = c->agent->group.epoch;
   m->request = c->id;
   m->deadline_ms = share_ms(c);
@@ -138,6 +136,16 @@ void call_ask(call *c, uint16_t rank, message *m) {
   snprintf(reason, sizeof reason, "chunk server %u is gone", rank);
   c->result.unable |= UINT64_C(1) << rank;
   fail(c, GFSMITH_EPEER, reason);
+}
+
+void call_ask(call *c, uint16_t rank, message *m) {
+  if (c->result.status == GFSMITH_OK)
+    ask(c, rank, m);
+}
+
+void call_ask_all(call *c, message *m) {
+  for (uint16_t rank = 1; rank <= agent_nodes(c->agent); rank++)
+    ask(c, rank, m);
 }
 
 static void on_over(void *owner, const gfsmith_outcome *outcome) {
@@ -205,7 +213,9 @@ void call_answer(agent *a, uint16_t rank, const message *m) {
   if (c == NULL || !(c->waiting & bit))
     return; /* too late */
   c->waiting &= ~bit;
-  if (m->status != GFSMITH_OK) {
+  if (m->status == GFSMITH_OK) {
+    c->result.done |= bit;
+  } else {
     snprintf(reason, sizeof reason, "chunk server %u: %.*s", rank,
              (int)(m->body_bytes < 255 ? m->body_bytes : 255), (const char *)m->body);
     judge(c, rank, m);

@@ -7,6 +7,7 @@
 
 typedef struct result {
   int status;       /* GFSMITH_OK, or the status of the first failure */
+  uint64_t done;    /* ranks that have answered that they have done their part */
   uint64_t missing; /* ranks that do not have their chunk */
   uint64_t unable;  /* ranks that cannot take part; the next try avoids them */
   uint64_t accused; /* ranks that others could not reach: perhaps because these wait themselves */
@@ -30,6 +31,8 @@ uint64_t call_id(const call *c);
 unsigned call_limit(const call *c);
 /* Send a request, unless the call has failed; epoch, request and deadline are filled in. */
 void call_ask(call *c, uint16_t rank, message *m);
+/* The same for all chunk servers, also if the call has failed. */
+void call_ask_all(call *c, message *m);
 /* The notice of the local operation; pass its status afterwards. False: no memory; the call has
  * failed. */
 bool call_notice(call *c, gfsmith_notice *notice);

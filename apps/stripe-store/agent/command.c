@@ -79,6 +79,20 @@ static void on_value(void *owner, stripe *value, const char *reason) {
   end_get(c);
 }
 
+static void on_deletion_over(void *owner) {
+  client *c = owner;
+  lock_release(c->agent, c->request.key, c->request.key_bytes);
+  get_key(c);
+}
+
+static void wait_for_deletion(client *c) {
+  if (lock_take_next(c->agent, c->request.key, c->request.key_bytes, on_deletion_over, c))
+    return;
+  c->agent->counters.refused++;
+  client_answer(c, "SERVER_ERROR %s", no_memory);
+  client_over(c);
+}
+
 static void get_key(client *c) {
   if (client_is_gone(c)) {
     client_over(c);
@@ -86,6 +100,10 @@ static void get_key(client *c) {
   }
   do {
     const entry *e = find(c);
+    if (e == NULL && lock_hides(c->agent, c->request.key, c->request.key_bytes)) {
+      wait_for_deletion(c);
+      return;
+    }
     c->agent->counters.gets++;
     if (e != NULL) {
       read_begin(c->agent, e, on_value, c);

@@ -46,7 +46,7 @@ bool index_put(agent *a, const record *r, uint64_t have, uint64_t records, uint6
     free(e);
     return false;
   }
-  *old = replaced == NULL ? 0 : replaced->record.version;
+  e->old = *old = replaced == NULL ? 0 : replaced->record.version;
   if (replaced != NULL)
     index_remove(a, replaced);
   return true;

@@ -16,14 +16,21 @@ typedef struct lock {
   char key[RECORD_KEY_MAX];
   waiting *queue; /* the first one holds the lock, if `held` */
   bool held;
+  bool hides;    /* lock_hide */
   bool granting; /* grant() runs */
   UT_hash_handle hh;
 } lock;
 
-/* Find or make the lock of a key. NULL: no memory. */
-static lock *lock_of(agent *a, const char *key, size_t bytes) {
+/* Return the lock of a key, or NULL if it is free. */
+static lock *find(const agent *a, const char *key, size_t bytes) {
   lock *l;
   HASH_FIND(hh, a->locks, key, bytes, l);
+  return l;
+}
+
+/* Find or make the lock of a key. NULL: no memory. */
+static lock *lock_of(agent *a, const char *key, size_t bytes) {
+  lock *l = find(a, key, bytes);
   if (l != NULL)
     return l;
   if ((l = calloc(1, sizeof *l)) == NULL)
@@ -66,13 +73,29 @@ bool lock_take(agent *a, const char *key, size_t bytes, lock_granted *granted, v
   return true;
 }
 
+bool lock_take_next(agent *a, const char *key, size_t bytes, lock_granted *granted, void *owner) {
+  lock *l = find(a, key, bytes);
+  waiting *w = malloc(sizeof *w);
+  if (w == NULL)
+    return false;
+  *w = (waiting){granted, owner, l->queue->next};
+  l->queue->next = w;
+  return true;
+}
+
+void lock_hide(agent *a, const char *key, size_t bytes) { find(a, key, bytes)->hides = true; }
+
+bool lock_hides(const agent *a, const char *key, size_t bytes) {
+  const lock *l = find(a, key, bytes);
+  return l != NULL && l->hides;
+}
+
 void lock_release(agent *a, const char *key, size_t bytes) {
-  lock *l;
-  HASH_FIND(hh, a->locks, key, bytes, l);
+  lock *l = find(a, key, bytes);
   waiting *w = l->queue;
   LL_DELETE(l->queue, w);
   free(w);
-  l->held = false;
+  l->held = l->hides = false;
   grant(a, l);
 }
 

@@ -1,10 +1,17 @@
-/* A write: all k + m chunks, then the m + 1 records, then the index, then the acknowledgement, then
- * the deletion of the old version. The old value is valid until the last record is stored. */
+/* A write stores all k + m chunks, then the m + 1 records, changes the index, acknowledges, and
+ * deletes the old version. The old value is valid until the last record is stored.
+ *
+ * A removal deletes the rest of the version that the value has replaced, then all records, changes
+ * the index, deletes all chunks, and acknowledges. Each step ends when all chunk servers
+ * have done it. So up to m of them may return with an older content, which has the record: at no
+ * time do they and the others together have enough chunks of a version that is no longer the value.
+ */
 #include "write.h"
 
 #include "call.h"
 #include "common/answer.h"
 #include "common/fault.h"
+#include "lock.h"
 #include "node.h"
 #include "sync.h"
 
@@ -189,6 +196,42 @@ void write_begin(agent *a, const record *r, stripe *value, write_done *done, voi
   encode(w, graph, turn);
 }
 
+/* ---- removals -------------------------------------------------------------------------------- */
+
+/* Delete the record and the chunk of a version on all chunk servers. False: no memory. */
+static bool free_everywhere(writing *w, uint64_t version, unsigned ms, call_done *freed) {
+  message m = {.type = MESSAGE_FREE, .version = version};
+  call *c = call_begin(w->agent, ms, freed, w);
+  if (c == NULL)
+    return false;
+  call_ask_all(c, &m);
+  call_go(c);
+  return true;
+}
+
+/* A chunk server that has not answered may still have its chunk, so its lists are requested again.
+ */
+static void doubt_others(agent *a, const result *r) {
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (!(r->done >> rank & 1) && a->nodes[rank].state == NODE_UP)
+      a->events.unsure(a, rank);
+}
+
+static void end_removal(writing *w, const char *what, const char *why) {
+  char reason[AGENT_REASON] = "";
+  append(reason, "%s: %s", what, why);
+  finish(w, reason);
+}
+
+static void on_freed(void *owner, const result *r) {
+  writing *w = owner;
+  doubt_others(w->agent, r);
+  if (r->status == GFSMITH_OK)
+    finish(w, NULL);
+  else
+    end_removal(w, "deleted, but not on all chunk servers", r->reason);
+}
+
 static void on_removed(void *owner, const result *r) {
   writing *w = owner;
   agent *a = w->agent;
@@ -196,10 +239,12 @@ static void on_removed(void *owner, const result *r) {
   entry *e = index_version(a, w->record.version);
   if (r->status == GFSMITH_OK && !changed(w, &copy) && e != NULL) {
     (void)fault_point("delete.removed");
-    index_remove(a, e);
-    free_version(a, agent_all(a), w->record.version);
-    finish(w, NULL);
-    return;
+    if (free_everywhere(w, w->record.version, left_ms(w), on_freed)) {
+      lock_hide(a, w->record.key, w->record.key_bytes);
+      index_remove(a, e);
+      return;
+    }
+    strcpy(copy.reason, no_memory);
   }
   /* some of the records may be deleted: they are stored again */
   for (uint16_t rank = 1; e != NULL && rank <= agent_nodes(a); rank++)
@@ -207,24 +252,17 @@ static void on_removed(void *owner, const result *r) {
       e->records &= ~(UINT64_C(1) << rank);
       sync_heal(&a->nodes[rank]);
     }
-  char reason[AGENT_REASON] = "";
-  append(reason, "not deleted: %s", copy.reason);
-  finish(w, reason);
+  end_removal(w, "not deleted", copy.reason);
 }
 
-void remove_begin(agent *a, const entry *e, write_done *done, void *owner) {
-  char reason[AGENT_REASON] = "";
-  writing *w = begin(a, &e->record, NULL, done, owner);
-  if (w == NULL)
-    return;
-  if (!nodes_writable(a, reason)) {
-    finish(w, reason);
-    return;
-  }
-  message m = {.type = MESSAGE_UNMETA, .version = e->record.version};
+static unsigned third_ms(const writing *w) { return w->agent->deadline_ms / 3 + 1; }
+
+static void remove_records(writing *w, const entry *e) {
+  agent *a = w->agent;
+  message m = {.type = MESSAGE_UNMETA, .version = w->record.version};
   /* copies of the record from before the loss may exist on any chunk server */
   uint64_t replicas = index_is_lost(e) ? agent_all(a) : e->records;
-  call *c = call_begin(a, a->deadline_ms, on_removed, w);
+  call *c = call_begin(a, third_ms(w), on_removed, w);
   if (c == NULL) {
     finish(w, no_memory);
     return;
@@ -234,4 +272,28 @@ void remove_begin(agent *a, const entry *e, write_done *done, void *owner) {
       call_ask(c, rank, &m);
   (void)fault_point("delete.asked");
   call_go(c);
+}
+
+static void on_old_freed(void *owner, const result *r) {
+  writing *w = owner;
+  result copy = *r;
+  const entry *e = index_version(w->agent, w->record.version);
+  doubt_others(w->agent, r);
+  if (r->status == GFSMITH_OK && !changed(w, &copy) && e != NULL)
+    remove_records(w, e);
+  else
+    end_removal(w, "not deleted", copy.reason);
+}
+
+void remove_begin(agent *a, const entry *e, write_done *done, void *owner) {
+  char reason[AGENT_REASON] = "";
+  writing *w = begin(a, &e->record, NULL, done, owner);
+  if (w == NULL)
+    return;
+  if (!nodes_writable(a, reason))
+    finish(w, reason);
+  else if (e->old == 0)
+    remove_records(w, e);
+  else if (!free_everywhere(w, e->old, third_ms(w), on_old_freed))
+    finish(w, no_memory);
 }

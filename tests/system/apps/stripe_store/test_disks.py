@@ -277,6 +277,30 @@ def test_an_old_copy_in_place_of_the_original(store: DiskStore, memory: Path) ->
     assert all(store.get(key) == b"new" for key in VALUES)
 
 
+def test_old_content_does_not_undo_a_deletion(store: DiskStore, memory: Path) -> None:
+    """A deletion is acknowledged when all chunks are deleted, so those of m old copies do not suffice."""
+    store.set(KEY, b"the value" * 100)
+    old, slow = ([store.holder(KEY, shard) for shard in shards] for shards in ((0, 3), (1, 2)))
+    for rank in old:
+        shutil.copytree(store.disk(rank), memory / f"copy-{rank}")
+        (memory / f"copy-{rank}" / "place").unlink()
+    for rank in slow:
+        store.signal(f"chunk-{rank}", signal.SIGSTOP)
+    with store.client() as client:
+        answer = store.refusal(lambda: client.delete(KEY))
+    assert answer.startswith("deleted, but not on all chunk servers: no answer within the deadline")
+    for rank in slow:
+        store.signal(f"chunk-{rank}", signal.SIGCONT)
+    store.wait_writable()
+    store.kill_all()
+    for rank in old:
+        shutil.rmtree(store.disk(rank))
+        (memory / f"copy-{rank}").rename(store.disk(rank))
+    store.launch(*store.names("chunk"), "agent")
+    store.wait_writable()
+    assert store.get(KEY) is None
+
+
 # -- stripe-store run ------------------------------------------------------------------------------
 
 

@@ -114,6 +114,11 @@ MUTANTS = {
     "avoids accused chunk servers although the others do not suffice": Mutant(
         "index_readable(a, turn, rest) == GFSMITH_OK", "true"
     ),
+    "acknowledges a deletion before the chunks are deleted": Mutant(
+        "rank <= agent_nodes(c->agent)", "rank <= 1", within="call_ask_all"
+    ),
+    "deletes a record before the replaced version": Mutant("e->old == 0", "true", within="remove_begin"),
+    "tells of a deletion before it is complete": Mutant("lock_hides($$words)", "false", within="get_key"),
     "accepts a damaged chunk": Mutant("item_chunk(*item, bytes, version)", "true"),
 }
 

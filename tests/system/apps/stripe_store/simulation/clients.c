@@ -44,6 +44,7 @@ static unsigned place_key[PLACES], key_count[KEYS], keys;
 static uint64_t values;
 static phase now_in;
 static bool stored_last;
+static unsigned deletions;
 static char last_error[256];
 static process *agent;
 static struct sockaddr_un listening;
@@ -53,6 +54,7 @@ static void on_think(void *what);
 int __real_getsockname(int fd, struct sockaddr *address, socklen_t *length);
 
 unsigned clients_keys(void) { return keys; }
+unsigned clients_deletions(void) { return deletions; }
 const char *clients_error(void) { return last_error; }
 
 static void think(client *c, uint64_t delay) { world_after(delay, on_think, c); }
@@ -159,6 +161,7 @@ static void finish(client *c, outcome result) {
   world_trace("client %u: %s %s%s %" PRIu64, c->number, key, outcomes[result],
               o->refused ? ", refused" : "", o->value);
   bool lost = now_in == READING && result == UNKNOWN;
+  deletions += result == DONE && o->verb == DELETE;
   if (result == DONE && o->verb != GET)
     memcached_acknowledged(key);
   if (lost && !is_excused(key))
@@ -373,7 +376,12 @@ void clients_begin(void) {
   }
 }
 
-void clients_rest(void) { now_in = RESTING; }
+void clients_go_on(void) { now_in = RANDOM; }
+
+void clients_rest(void) {
+  now_in = RESTING;
+  stored_last = false;
+}
 
 static bool idle(void) {
   for (unsigned i = 0; i < CLIENTS; i++)

@@ -6,6 +6,8 @@
 
 /* Begin to send random commands. */
 void clients_begin(void);
+/* The same again, after a rest. */
+void clients_go_on(void);
 /* End that, and store a value until it is accepted. */
 void clients_rest(void);
 bool clients_rested(void);
@@ -13,6 +15,8 @@ bool clients_rested(void);
 void clients_read_all(void);
 bool clients_have_read(void);
 unsigned clients_keys(void);
+/* Number of acknowledged deletions. */
+unsigned clients_deletions(void);
 /* The last error, for messages. */
 const char *clients_error(void);
 

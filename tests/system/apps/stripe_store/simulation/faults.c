@@ -17,6 +17,7 @@ static process *running[MACHINES];
 static char *arguments[MACHINES][20];
 static char texts[MACHINES][128];
 static bool calm;
+static bool remembering; /* contents of memories */
 static unsigned kinds;   /* enabled kinds */
 static uint64_t gap;     /* the longest time between two faults */
 static unsigned damaged; /* chunks */
@@ -327,6 +328,43 @@ void faults_end(void) {
     if (running[rank] != NULL) {
       running[rank]->starved = running[rank]->doom = 0;
       process_pause(running[rank], false);
+    }
+  }
+}
+
+static void on_remember(void *what) {
+  (void)what;
+  if (!remembering)
+    return;
+  memcached_remember(any_chunk());
+  world_after(world_random(20 * MS), on_remember, NULL);
+}
+
+void faults_remember(void) {
+  remembering = true;
+  for (unsigned rank = 1; rank < machines; rank++)
+    memcached_remember(rank);
+  on_remember(NULL);
+}
+
+void faults_go_back(void) {
+  unsigned old = damaged;
+  remembering = false;
+  memcached_begin(0, false); /* no value may be lost */
+  for (unsigned rank = 0; rank < machines; rank++) {
+    if (running[rank] != NULL && !running[rank]->dead)
+      process_kill(running[rank]);
+    if (running[rank] != NULL)
+      network_forget(running[rank], 20 * MS);
+    running[rank] = NULL;
+    later(on_start, rank, 50 * MS); /* all of them before the recovery has enough lists */
+  }
+  for (uint64_t first = world_random(machines - 1), i = 0; i < machines - 1; i++) {
+    unsigned rank = 1 + (unsigned)((first + i) % (machines - 1));
+    if (old < layout.bearable && memcached_restore(rank)) {
+      world_trace("fault: older content %u", rank);
+      world_counts.faults++;
+      old++;
     }
   }
 }

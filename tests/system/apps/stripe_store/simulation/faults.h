@@ -17,6 +17,10 @@ void machines_start(const shape *s);
  * code bears. */
 void faults_begin(bool beyond);
 void faults_end(void);
+/* From now on, remember the contents of all memories from time to time. */
+void faults_remember(void);
+/* All processes die at once, and as many memories as the code bears have an older content. */
+void faults_go_back(void);
 /* As many memories are lost for good as the code bears. */
 void faults_audit(void);
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CALM = 60, LONGEST = 5, LINKS = 6, HARSH = 7 };
+enum { CALM = 60, LONGEST = 5, LINKS = 6, HARSH = 7, POWER = 4 };
 
 static const shape shapes[] = {
     {"rs", 2, 1, 1, "-m 1"},
@@ -29,6 +29,7 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 
 static uint64_t limit;
+static unsigned deletions; /* acknowledged ones at the beginning of a wait */
 
 static bool is_over(void) { return world_now() >= limit; }
 
@@ -67,6 +68,30 @@ static void ignore(int severity, const char *text) {
 
 /* ---- one seed -------------------------------------------------------------------------------- */
 
+static void rest(void) {
+  clients_rest();
+  limit = world_now() + CALM * SECOND;
+  world_run(rested);
+}
+
+static bool has_deleted(void) { return is_over() || clients_deletions() > deletions; }
+
+/* Clients work while nothing fails, until the power of all machines is cut, often right after an
+ * acknowledged deletion. */
+static void go_back(void) {
+  clients_go_on();
+  faults_remember();
+  limit = world_now() + world_between(10 * MS, SECOND / 2);
+  world_run(is_over);
+  if (world_chance(700)) {
+    deletions = clients_deletions();
+    limit = world_now() + SECOND;
+    world_run(has_deleted);
+  }
+  faults_go_back();
+  rest();
+}
+
 static void run(uint64_t seed, bool prints) {
   world_begin(seed, prints);
   machines_start(&shapes[seed % (sizeof shapes / sizeof *shapes)]);
@@ -77,9 +102,10 @@ static void run(uint64_t seed, bool prints) {
   limit = world_now() + world_between(SECOND, LONGEST * SECOND);
   world_run(is_over);
   faults_end();
-  clients_rest();
+  rest();
+  for (uint64_t times = seed % HARSH == 1 ? 0 : world_random(POWER); times > 0; times--)
+    go_back();
   limit = world_now() + CALM * SECOND;
-  world_run(rested);
   clients_read_all();
   world_run(have_read);
   limit = world_now() + LINKS * SECOND; /* all links are back */

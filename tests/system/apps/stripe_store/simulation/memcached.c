@@ -29,7 +29,7 @@ typedef struct item {
 typedef struct store {
   bool runs, paused, full;
   unsigned generation;
-  item *items;
+  item *items, *remembered;
   struct order *delayed; /* that arrived while it was paused, the last one first */
 } store;
 
@@ -287,6 +287,27 @@ void memcached_pause(unsigned rank, bool paused) {
 }
 
 void memcached_fill(unsigned rank, bool full) { stores[rank].full = full; }
+
+static item *copied(const item *from) {
+  item *all = NULL, **end = &all;
+  for (; from != NULL; from = from->next, end = &(*end)->next) {
+    *end = world_new(sizeof **end);
+    **end = *from;
+    (*end)->bytes = world_new(from->length + 1);
+    memcpy((*end)->bytes, from->bytes, from->length);
+  }
+  *end = NULL;
+  return all;
+}
+
+void memcached_remember(unsigned rank) { stores[rank].remembered = copied(stores[rank].items); }
+
+bool memcached_restore(unsigned rank) {
+  if (stores[rank].remembered == NULL)
+    return false;
+  stores[rank].items = copied(stores[rank].remembered);
+  return true;
+}
 
 /* NULL: it has none. */
 static item *any_chunk(unsigned rank) {

@@ -13,6 +13,9 @@ bool memcached_down(void);
 void memcached_pause(unsigned rank, bool paused);
 /* It refuses to store. */
 void memcached_fill(unsigned rank, bool full);
+/* Remember its content; have the content again that was remembered last. False: there is none. */
+void memcached_remember(unsigned rank);
+bool memcached_restore(unsigned rank);
 /* Change a byte of a stored chunk. False: it has none. */
 bool memcached_damage(unsigned rank);
 /* Damage the chunks of one value on `count` of them. False: there is none on so many. */
