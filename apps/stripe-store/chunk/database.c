@@ -61,9 +61,10 @@ static kept_status prepare(database *d, shelf_kind kind, statement what, sqlite3
 }
 
 static kept_status settings(database *d, uint64_t megabytes) {
-  char text[512];
+  char text[1024];
   snprintf(text, sizeof text,
            "PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = %s;"
+           "PRAGMA secure_delete = OFF;" /* a deletion needs a few pages of the log */
            "PRAGMA wal_autocheckpoint = %d; PRAGMA max_page_count = %llu;"
            "CREATE TABLE IF NOT EXISTS node(version INTEGER PRIMARY KEY, bytes BLOB);"
            "CREATE TABLE IF NOT EXISTS chunk(version INTEGER PRIMARY KEY, bytes BLOB);"
@@ -75,12 +76,17 @@ static kept_status settings(database *d, uint64_t megabytes) {
 kept_status database_open(database *d, const char *path, uint64_t megabytes) {
   /* This VFS has the index of the log in private memory instead of a mapped file. */
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  int keep = 1; /* the log, when the database is closed: its room is reserved */
   *d = (database){0};
   kept_status status = judge(d, sqlite3_open_v2(path, &d->connection, flags, "unix-excl"));
   if (status == KEPT_OK)
     status = judge(d, sqlite3_busy_timeout(d->connection, BUSY_MS));
+  if (status == KEPT_OK)
+    status = judge(d, sqlite3_file_control(d->connection, "main", SQLITE_FCNTL_PERSIST_WAL, &keep));
   return status == KEPT_OK ? settings(d, megabytes) : status;
 }
+
+static kept_status empty_log(database *d) { return run(d, "PRAGMA wal_checkpoint(TRUNCATE)"); }
 
 void database_close(database *d) {
   for (unsigned t = 0; t < 3; t++)
@@ -88,8 +94,38 @@ void database_close(database *d) {
       sqlite3_finalize(d->statement[t][what]);
       d->statement[t][what] = NULL;
     }
+  if (d->room.open && empty_log(d) == KEPT_OK)
+    room_keep_log(&d->room);
   sqlite3_close(d->connection);
   d->connection = NULL;
+  room_close(&d->room);
+}
+
+/* ---- room ------------------------------------------------------------------------------------ */
+
+/* The length of the database, with the pages that are in the log only. */
+static kept_status find_length(database *d, uint64_t *bytes) {
+  sqlite3_stmt *s = NULL;
+  kept_status status =
+      judge(d, sqlite3_prepare_v2(d->connection, "PRAGMA page_count", -1, &s, NULL));
+  if (status == KEPT_OK)
+    status = judge(d, sqlite3_step(s));
+  if (status == KEPT_OK)
+    *bytes = (uint64_t)sqlite3_column_int64(s, 0) * PAGE;
+  sqlite3_finalize(s);
+  return status;
+}
+
+static kept_status begin_room(database *d) {
+  uint64_t bytes = 0;
+  const char *path = sqlite3_db_filename(d->connection, "main");
+  kept_status status = find_length(d, &bytes);
+  if (status == KEPT_OK && !room_open(&d->room, path))
+    status = judge(d, SQLITE_CANTOPEN);
+  d->room.bytes = bytes;
+  if (status == KEPT_OK)
+    room_keep_log(&d->room);
+  return status;
 }
 
 /* ---- the check at the start ------------------------------------------------------------------ */
@@ -179,7 +215,9 @@ kept_status database_check(database *d, atomic_bool *stop, uint64_t *deleted) {
   kept_list damaged = {0};
   sqlite3_progress_handler(d->connection, PROGRESS, on_progress, stop);
   /* After a failed flush, the system may show a log that is not on disk: it is copied. */
-  kept_status status = run(d, "PRAGMA wal_checkpoint(TRUNCATE)");
+  kept_status status = empty_log(d);
+  if (status == KEPT_OK)
+    status = begin_room(d);
   if (status == KEPT_OK)
     status = check_structure(d);
   if (status == KEPT_OK)
@@ -200,7 +238,24 @@ kept_status database_check(database *d, atomic_bool *stop, uint64_t *deleted) {
 
 kept_status database_begin(database *d) { return run(d, "BEGIN IMMEDIATE"); }
 
-kept_status database_commit(database *d) { return run(d, "COMMIT"); }
+kept_status database_commit(database *d) {
+  uint64_t bytes = 0;
+  kept_status status = find_length(d, &bytes);
+  if (status == KEPT_OK && (status = room_grow(&d->room, bytes)) != KEPT_OK)
+    return judge(d, status == KEPT_FULL ? SQLITE_FULL : SQLITE_IOERR);
+  if (status == KEPT_OK)
+    status = run(d, "COMMIT");
+  if (status == KEPT_OK && bytes > d->room.bytes)
+    d->room.bytes = bytes;
+  d->used = d->used || status == KEPT_OK;
+  return status;
+}
+
+bool database_begin_log(database *d) {
+  bool used = d->used;
+  d->used = false;
+  return used && run(d, "PRAGMA wal_checkpoint(RESTART)") == KEPT_OK;
+}
 
 void database_rollback(database *d) {
   if (d->connection != NULL && !sqlite3_get_autocommit(d->connection))

@@ -4,7 +4,7 @@
 #ifndef STORE_DATABASE_H
 #define STORE_DATABASE_H
 
-#include "shelf.h"
+#include "room.h"
 
 #include <stdatomic.h>
 
@@ -13,14 +13,16 @@ enum { DATABASE_REASON = 256 };
 typedef struct database {
   struct sqlite3 *connection;
   struct sqlite3_stmt *statement[3][4]; /* of database.c, prepared when they are needed */
-  char reason[DATABASE_REASON];         /* of the last error */
+  room room;
+  bool used;                    /* changed since the log was begun again */
+  char reason[DATABASE_REASON]; /* of the last error */
 } database;
 
 /* Open the file, which is created if it is missing, with at most `megabytes`. KEPT_DAMAGED, here
  * and below: it is not a database, or its structure is damaged. */
 kept_status database_open(database *d, const char *path, uint64_t megabytes);
 void database_close(database *d);
-/* Move the log into the database; check the structure of the database and the checksums of all
+/* Move the log into the database; reserve room (room.h); check the structure of the database and the checksums of all
  * items, and delete the bytes of the damaged ones. KEPT_GONE if `stop` becomes true. */
 kept_status database_check(database *d, atomic_bool *stop, uint64_t *deleted);
 
@@ -28,6 +30,8 @@ kept_status database_begin(database *d);
 kept_status database_change(database *d, const change *c);
 kept_status database_commit(database *d);
 void database_rollback(database *d);
+/* After KEPT_FULL: move the log into the database, so that it has room again. False: no gain. */
+bool database_begin_log(database *d);
 
 /* The caller frees *bytes. */
 kept_status database_get(database *d, shelf_kind kind, uint64_t version, uint8_t **bytes,

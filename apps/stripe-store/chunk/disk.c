@@ -133,15 +133,23 @@ static kept_status transact(database *d, const order *first, const order *end) {
   return status;
 }
 
+/* The same; without room in the log, once more at its beginning. */
+static kept_status perform(database *d, const order *first, const order *end) {
+  kept_status status = transact(d, first, end);
+  if (status == KEPT_FULL && database_begin_log(d))
+    status = transact(d, first, end);
+  return status;
+}
+
 static bool fatal(kept_status status) { return status == KEPT_GONE || status == KEPT_DAMAGED; }
 
 /* Apply a batch; if there is no room for all of it, each order for itself. */
 static kept_status work_off(disk *d, order *batch) {
-  kept_status status = transact(&d->writer, batch, NULL);
+  kept_status status = perform(&d->writer, batch, NULL);
   bool single = status != KEPT_OK && !fatal(status);
   for (order *o = batch; o != NULL; o = o->next) {
     if (single && !fatal(status))
-      status = transact(&d->writer, o, o->next);
+      status = perform(&d->writer, o, o->next);
     o->status = fatal(status) ? KEPT_GONE : status;
   }
   return status;

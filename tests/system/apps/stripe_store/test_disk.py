@@ -78,23 +78,39 @@ class ShortFiles:
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
 
 
-MOUNT = ("sh", "-c", "mount -t tmpfs -o size=128k,mode=0700 none /tmp && echo mounted && exec cat")
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A tmpfs at `at` in a mount namespace: its path from outside, and the words to run a program inside."""
+
+    pid: int
+    at: Path
+    user: bool
+
+    @property
+    def path(self) -> Path:
+        return Path(f"/proc/{self.pid}/root{self.at}")
+
+    @property
+    def enter(self) -> tuple[str, ...]:
+        own = ("--user", "--preserve-credentials") if self.user else ()
+        return ("nsenter", "--target", str(self.pid), "--mount", *own)
 
 
 @contextmanager
-def mounted() -> Iterator[Path]:
+def mounted(size: str, at: Path = Path("/tmp")) -> Iterator[Mount]:
     """A small tmpfs, mounted as root or as root of a user namespace."""
+    mount = f"mount -t tmpfs -o size={size},mode=0700 none {at} && echo mounted && exec cat"
     for how in ("-m", "-rm"):
-        command = ["unshare", how, *MOUNT]
+        command = ["unshare", how, "sh", "-c", mount]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as holder:
             assert holder.stdin is not None and holder.stdout is not None and holder.stderr is not None
             if holder.stdout.readline() == b"mounted\n":
-                yield Path(f"/proc/{holder.pid}/root/tmp")
+                yield Mount(holder.pid, at, "r" in how)
                 return
             assert b"not permitted" in holder.stderr.read()
-    pytest.skip("a tmpfs may not be mounted here; the other limit is tested")
+    pytest.skip("a tmpfs may not be mounted here")
 
 
 @pytest.fixture(params=["tmpfs", "short files"])
@@ -102,8 +118,8 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
     if request.param == "short files":
         yield ShortFiles(tmp_path)
         return
-    with mounted() as root:
-        yield Tmpfs(root)
+    with mounted("128k") as mount:
+        yield Tmpfs(mount.path)
 
 
 @pytest.fixture
@@ -178,10 +194,10 @@ def test_room_without_a_new_start(disk: Disk, store: Store) -> None:
 
 
 def test_no_room_to_begin(programs: Path) -> None:
-    with mounted() as root:
-        store = Store(root / "s", programs)
-        Tmpfs(root).fill(store)
-        command = [programs / "stripe-store", "run", root / "s"]
+    with mounted("128k") as mount:
+        store = Store(mount.path / "s", programs)
+        Tmpfs(mount.path).fill(store)
+        command = [programs / "stripe-store", "run", mount.path / "s"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
-        line = f"stripe-store: cannot write {root}/s/store.lock: No space left on device\n"
+        line = f"stripe-store: cannot write {mount.path}/s/store.lock: No space left on device\n"
         assert (done.returncode, done.stdout, done.stderr) == (2, "", line)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +39,7 @@ from tests.system.apps.stripe_store.support import (
     environment,
     wait_for,
 )
+from tests.system.apps.stripe_store.test_disk import Mount, mounted
 from tests.system.apps.stripe_store.test_linearizability import ROUNDS, SEED
 from tests.system.apps.stripe_store.test_run import children, refusal, running
 
@@ -171,12 +174,21 @@ def spoil(path: Path, at: int) -> None:
         file.write(bytes([path.read_bytes()[at] ^ 1]))
 
 
+def spoil_chunk(path: Path) -> None:
+    """Change a chunk, and the copies of it that SQLite has left in unused bytes."""
+    data = path.read_bytes()
+    start = data.index(b"gfs-chnk")
+    head = re.escape(data[start : start + 40])
+    for found in re.finditer(head, data, re.DOTALL):
+        spoil(path, found.start() + 100)
+
+
 def test_damaged_chunks_are_rebuilt(store: DiskStore) -> None:
     """A damaged chunk, found at the start of its chunk server, and a database without its first page."""
     fill(store)
     stop(store, "chunk-1", "chunk-2")
     path = store.disk(1) / "chunks"
-    spoil(path, path.read_bytes().index(b"gfs-chnk") + 100)
+    spoil_chunk(path)
     spoil(store.disk(2) / "chunks", 3)
     store.launch("chunk-1", "chunk-2")
     store.wait_writable()
@@ -229,6 +241,89 @@ def test_a_full_disk_refuses_values(programs: Path, memory: Path) -> None:
         assert all(store.get(key) == value for key in (*stored[1:], "other"))
     finally:
         store.kill_all()
+
+
+@dataclass(slots=True)
+class SmallDisk(DiskStore):
+    """Chunk server 1 has a file system of its own."""
+
+    mount: Mount | None = None
+
+    def command(self, name: str) -> list[str]:
+        enter = self.mount.enter if name == "chunk-1" and self.mount is not None else ()
+        return [*enter, *DiskStore.command(self, name)]
+
+    def fill_up(self) -> None:
+        """Leave not a single page."""
+        assert self.mount is not None
+        with (self.mount.path / "rest").open("ab", buffering=0) as rest:
+            for size in (1 << 16, 1 << 12):
+                with suppress(OSError):
+                    while rest.write(bytes(size)) == size:
+                        pass
+
+
+@pytest.fixture
+def small(programs: Path, memory: Path) -> Iterator[SmallDisk]:
+    folder = memory / "s"
+    (folder / "disk-1").mkdir(parents=True)
+    with mounted("32m", folder / "disk-1") as mount:
+        store = SmallDisk(folder, programs, agent_options=("--deadline", "1000"), mount=mount)
+        store.start()
+        yield store
+        store.kill_all()
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+def test_a_start_on_a_full_disk(small: SmallDisk, by: signal.Signals) -> None:
+    """The log is moved into the database, and values can be read and deleted."""
+    values = {f"key-{n}": bytes([n]) * 300_000 for n in range(40)}
+    for key, value in values.items():
+        small.set(key, value)
+    small.kill("chunk-1", by=by)
+    small.fill_up()
+    small.launch("chunk-1")
+    small.wait_writable()
+    small.kill("chunk-2", "chunk-3")
+    assert all(small.get(key) == value for key, value in values.items())
+    small.launch("chunk-2", "chunk-3")
+    small.wait_writable()
+    with small.client() as client:
+        assert all(client.delete(key) for key in values)
+    small.set("other", b"a small value")
+    small.kill_all()
+    small.fill_up()
+    small.launch(*small.names("chunk"), "agent")
+    small.wait_writable()
+    assert small.get("other") == b"a small value"
+    assert all(small.get(key) is None for key in values)
+
+
+def store_until_refused(store: Store, stored: list[str]) -> None:
+    refusals = 0
+    while refusals < 3:
+        key = f"key-{len(stored)}"
+        try:
+            store.set(key, key.encode() * 50_000)
+            stored.append(key)
+        except MemcacheServerError as error:
+            assert b"chunk server 1: its disk is full" in error.args[0]
+            refusals += 1
+
+
+def test_a_disk_that_becomes_full(small: SmallDisk) -> None:
+    """Values are refused, and deletions make room, however often."""
+    stored: list[str] = []
+    for turn in range(3):
+        store_until_refused(small, stored)
+        assert len(stored) > 20
+        assert all(small.get(key) == key.encode() * 50_000 for key in stored)
+        if turn == 0:
+            small.fill_up()
+        with small.client() as client:
+            while stored:
+                assert client.delete(stored.pop())
+    assert small.stats()["state"] == "read-write"
 
 
 def test_one_chunk_server_in_a_folder(store: DiskStore, memory: Path) -> None:

@@ -174,7 +174,7 @@ def record(store: Victim, seed: int, steps: list[Step], weights: Mapping[str, in
 @contextmanager
 def store_with(programs: Path, logs: Path, scheme: str) -> Iterator[Victim]:
     options = ("--scheme", scheme, "--deadline", "1000")
-    with mounted() as root, victim(programs, root, logs, ALL[scheme], *options) as store:
+    with mounted("128k") as mount, victim(programs, mount.path, logs, ALL[scheme], *options) as store:
         yield store
 
 

@@ -23,7 +23,9 @@ from tests.system.apps.stripe_store.power import Disk, Restorer, Type, entries
 from tests.system.apps.stripe_store.shelves import Run, Shelf, after, changes, prefixes
 from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS, POWER
 
-CHUNK = [EXAMPLE / "chunk" / f"{name}.c" for name in ("disk", "database", "place", "item", "kept", "shelf")]
+CHUNK = [
+    EXAMPLE / "chunk" / f"{name}.c" for name in ("disk", "database", "place", "room", "item", "kept", "shelf")
+]
 SOURCES = CHUNK + [EXAMPLE / "common" / f"{name}.c" for name in ("record", "message", "files", "report")]
 LIBRARIES = ("-lsqlite3", "-lxxhash", "-lsodium", "-lpthread")
 FAULT = "fault.so"
@@ -145,8 +147,8 @@ def test_every_system_call_fails(built: Path, memory: Path, part: int) -> None:
 def test_the_disk_is_full_from_a_write_on(built: Path, memory: Path) -> None:
     shelf = Shelf(built / "shelf", memory / "disk", (built / FAULT,))
     seen: set[int] = set()
-    for n in range(1, 60, 3):
-        seen |= check_fault(shelf, f"pwrite:{n}+:ENOSPC")
+    for plan in (*(f"pwrite:{n}+" for n in range(1, 60, 3)), "fallocate:1+", "fallocate:2+"):
+        seen |= check_fault(shelf, f"{plan}:ENOSPC")
     assert seen == {0, FULL}
 
 

@@ -142,6 +142,8 @@ HOOK(int, -1, mkdirat, "mkdir", (int folder, const char *path, mode_t mode), (fo
 HOOK(int, -1, rmdir, "rmdir", (const char *path), (path))
 HOOK(int, -1, syncfs, "syncfs", (int fd), (fd))
 HOOK(int, -1, ftruncate64, "ftruncate", (int fd, off64_t size), (fd, size))
+HOOK(int, -1, fallocate, "fallocate", (int fd, int mode, off_t from, off_t size),
+     (fd, mode, from, size))
 HOOK(int, -1, fdatasync, "fdatasync", (int fd), (fd))
 HOOK(int, -1, flock, "flock", (int fd, int operation), (fd, operation))
 HOOK(int, -1, rename, "rename", (const char *from, const char *to), (from, to))
