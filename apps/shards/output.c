@@ -110,16 +110,35 @@ int output_open(output *outs, size_t count, mode_t mode) {
     output *out = &outs[i];
     out->fd = open_temporary(out);
     out->made = out->fd >= 0;
-    if (!out->made || fchmod(out->fd, mode & ~mask & 0666) != 0)
+    out->mode = mode & ~mask & 0666;
+    if (!out->made || fchmod(out->fd, out->mode) != 0)
       return refuse("cannot create a file in %s: %s", out->folder, strerror(errno));
   }
   return TOOL_OK;
 }
 
-bool output_write_at(const output *out, const void *bytes, size_t size, uint64_t offset) {
+/* Its permissions could forbid to open it again: flush_file() sets them. */
+int output_rest(output *out) {
+  int failed = fchmod(out->fd, 0600), closed = close(out->fd);
+  out->fd = -1;
+  out->rests = true;
+  return failed == 0 && closed == 0
+             ? TOOL_OK
+             : refuse("cannot create a file in %s: %s", out->folder, strerror(errno));
+}
+
+int output_use(const output *out) {
+  return out->rests ? openat(out->at, output_name(out, out->temp_path),
+                             O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+                    : out->fd;
+}
+
+int output_end_use(const output *out, int fd) { return out->rests && fd >= 0 ? close(fd) : 0; }
+
+static bool write_at(int fd, const void *bytes, size_t size, uint64_t offset) {
   size_t done = 0;
   while (done < size) {
-    ssize_t n = pwrite(out->fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
+    ssize_t n = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
     if (n < 0 && errno == EINTR && !report_interrupted())
       continue;
     if (n <= 0) {
@@ -129,6 +148,17 @@ bool output_write_at(const output *out, const void *bytes, size_t size, uint64_t
     done += (size_t)n;
   }
   return true;
+}
+
+bool output_write_at(const output *out, const void *bytes, size_t size, uint64_t offset) {
+  int fd = output_use(out);
+  bool done = fd >= 0 && write_at(fd, bytes, size, offset);
+  int reason = errno;
+  if (output_end_use(out, fd) == 0)
+    errno = reason;
+  else
+    done = false;
+  return done;
 }
 
 bool output_write(void *context, const void *bytes, size_t size) {
@@ -195,10 +225,11 @@ ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset) {
 }
 
 static int flush_file(output *out) {
-  int failed = fsync(out->fd);
+  int fd = output_use(out);
+  int failed = fd < 0 || (out->rests && fchmod(fd, out->mode) != 0) || fsync(fd) != 0;
   int reason = errno;
-  if (close(out->fd) != 0 && !failed) {
-    failed = -1;
+  if (fd >= 0 && close(fd) != 0 && !failed) {
+    failed = 1;
     reason = errno;
   }
   out->fd = -1;

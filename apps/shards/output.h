@@ -17,6 +17,8 @@ typedef struct output {
   char *folder;
   int at;        /* the open folder, which the caller closes; AT_FDCWD: it is found by its path */
   int fd;        /* -1: not open */
+  bool rests;    /* the temporary file is open only while it is used */
+  mode_t mode;   /* of the final file */
   int error;     /* errno of a failed write */
   bool made;     /* the temporary file exists */
   bool done;     /* it has its final path */
@@ -32,6 +34,11 @@ typedef struct output {
 int output_plan(output *out, char *final_path, bool replace);
 /* Create the temporary files, with the permissions `mode` minus the umask. */
 int output_open(output *outs, size_t count, mode_t mode);
+/* Close a temporary file until it is used, because there are too many for all to be open. */
+int output_rest(output *out);
+/* A descriptor of the temporary file, and its end: 0, or -1 and errno. Several tasks may use it. */
+int output_use(const output *out);
+int output_end_use(const output *out, int fd);
 /* Append all bytes; the callback of a sink. False: out->error is the reason. */
 bool output_write(void *out, const void *bytes, size_t size);
 /* Write all bytes at an offset. False and errno on failure. Tasks may share an output. */

@@ -18,9 +18,17 @@
 #include "report.h"
 
 enum {
-  WRONG_MD5 = -2, /* PAR2_SHORTER is another one */
+  WRONG_MD5 = -2,         /* PAR2_SHORTER is another one */
+  DESCRIPTORS_LEFT = 256, /* for standard streams, threads and parents */
+  PARENTS_MAX = 64,       /* open ones */
   FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 };
+
+/* A folder that was created. */
+typedef struct made_folder {
+  char *name;
+  int parent; /* open, to remove the folder even if no file can be opened any more; -1: not open */
+} made_folder;
 
 typedef struct par2_job {
   par2_set set;
@@ -33,23 +41,25 @@ typedef struct par2_job {
   int *folders;   /* open folders of outputs */
   size_t folder_count;
   control call;
-  char **made; /* names of folders that were created */
+  made_folder *made;
   size_t made_count;
   par2_decoding *decoding;
   int *errors; /* of each output: of its copy or check; WRONG_MD5 */
 } par2_job;
 
-/* Create a folder, whose name, below the folder of the set, the job then owns. */
-static int make_folder(par2_job *job, int parent, char *name) {
+/* Create a folder, whose name, below the folder of the set, the job then owns. *made: it did not
+ * exist. */
+static int make_folder(par2_job *job, int parent, char *name, bool *made) {
   const char *slash = strrchr(name, '/'), *last = slash != NULL ? slash + 1 : name;
-  if (mkdirat(parent, last, 0777) != 0) {
+  *made = mkdirat(parent, last, 0777) == 0;
+  if (!*made) {
     int reason = errno;
     int status =
         reason == EEXIST ? TOOL_OK : refuse("cannot create %s: %s", name, strerror(reason));
     free(name);
     return status;
   }
-  job->made[job->made_count++] = name;
+  job->made[job->made_count++] = (made_folder){name, -1};
   return TOOL_OK;
 }
 
@@ -57,18 +67,22 @@ static int make_folder(par2_job *job, int parent, char *name) {
 static int enter_folder(par2_job *job, const char *part, int *at) {
   const char *slash = strrchr(part, '/'), *last = slash != NULL ? slash + 1 : part;
   char *name = strdup(part);
-  char **made = realloc(job->made, (job->made_count + 1) * sizeof *made);
-  if (made != NULL)
-    job->made = made;
-  if (name == NULL || made == NULL) {
+  made_folder *all = realloc(job->made, (job->made_count + 1) * sizeof *all);
+  bool made;
+  if (all != NULL)
+    job->made = all;
+  if (name == NULL || all == NULL) {
     free(name);
     return refuse("out of memory");
   }
-  int status = make_folder(job, *at, name);
+  int status = make_folder(job, *at, name, &made);
   int inner = status == TOOL_OK ? openat(*at, last, FOLDER) : -1;
   if (status == TOOL_OK && inner < 0)
     status = refuse("cannot open %s: %s", part, strerror(errno));
-  close(*at);
+  if (made && job->made_count <= PARENTS_MAX)
+    job->made[job->made_count - 1].parent = *at;
+  else
+    close(*at);
   *at = inner;
   return status;
 }
@@ -162,13 +176,19 @@ static int plan_output(par2_job *job, size_t f) {
   return status;
 }
 
-/* Each output is an open file. */
 static void raise_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
   }
+}
+
+/* May all outputs be open at once, with their folders, and the files that are read? */
+static bool may_open_all(const par2_job *job) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+         job->count + job->folder_count + DESCRIPTORS_LEFT <= limit.rlim_cur;
 }
 
 static int plan(par2_job *job) {
@@ -196,12 +216,15 @@ static int plan(par2_job *job) {
 /* Open temporary files, as private as the damaged files are. */
 static int open_outputs(par2_job *job) {
   int status = TOOL_OK;
+  bool all = may_open_all(job);
   for (size_t n = 0; n < job->count && status == TOOL_OK; n++) {
     struct stat info;
     const output *out = &job->outs[n];
     bool exists = job->kept[n] != NULL && fstatat(out->at, output_name(out, out->final_path), &info,
                                                   AT_SYMLINK_NOFOLLOW) == 0;
     status = output_open(&job->outs[n], 1, exists ? info.st_mode : 0666);
+    if (status == TOOL_OK && !all)
+      status = output_rest(&job->outs[n]);
   }
   return status;
 }
@@ -257,8 +280,10 @@ static void check_task(void *context, unsigned n) {
   md5 sum;
   md5_begin(&sum);
   errno = 0;
-  bool read = par2_hash_range(job->outs[n].fd, 0, file->length, &sum);
+  int fd = output_use(&job->outs[n]);
+  bool read = fd >= 0 && par2_hash_range(fd, 0, file->length, &sum);
   job->errors[n] = read ? 0 : par2_read_error();
+  output_end_use(&job->outs[n], fd);
   md5_end(&sum, digest);
   if (read && memcmp(digest, file->md5, MD5_BYTES) != 0)
     job->errors[n] = WRONG_MD5;
@@ -328,11 +353,13 @@ static int rebuild(par2_job *job, const options *opt) {
 /* Remove the folders that were created and are empty, the last one first. */
 static void remove_folders(par2_job *job) {
   while (job->made_count > 0) {
-    char *name = job->made[--job->made_count], *slash = strrchr(name, '/');
+    char *name = job->made[--job->made_count].name, *slash = strrchr(name, '/');
+    int parent = job->made[job->made_count].parent;
     if (slash != NULL)
       *slash = '\0';
-    int parent = slash != NULL ? par2_open_below(job->set.folder, name, O_RDONLY | O_DIRECTORY)
-                               : open(job->set.folder, FOLDER & ~O_NOFOLLOW);
+    if (parent < 0)
+      parent = slash != NULL ? par2_open_below(job->set.folder, name, O_RDONLY | O_DIRECTORY)
+                             : open(job->set.folder, FOLDER & ~O_NOFOLLOW);
     if (parent >= 0) {
       unlinkat(parent, slash != NULL ? slash + 1 : name, AT_REMOVEDIR);
       close(parent);

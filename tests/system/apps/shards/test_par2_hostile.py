@@ -521,6 +521,33 @@ def test_every_failing_allocation_of_repair(faulty: Callable[[str], Tool], tmp_p
     assert 70 < refused < 110, refused  # so each allocation has failed once
 
 
+def test_no_folder_is_left_if_nothing_can_be_opened_any_more(
+    faulty: Callable[[str], Tool], tmp_path: Path
+) -> None:
+    """From some call on, no file and no folder can be opened, as on a failing disk."""
+    for n in range(1, 60):
+        index = _lost(folder := tmp_path / str(n))
+        before = snapshot(folder)
+        done = faulty(f"open:{n}+:EIO").run("par2", "repair", "-q", "-t", "1", index)
+        assert done.status == REFUSED and snapshot(folder) == before, (n, done)
+
+
+def test_fewer_descriptors_than_lost_files(tool: Tool, tmp_path: Path) -> None:
+    """With a hard limit, the files that are written are not all open at once."""
+    contents = {f"{n}".encode(): content(600 + n) for n in range(100)}
+    index = write_set(tmp_path, Par2(contents, 1000, range(100)).packets(), {})
+    (tmp_path / "7").write_bytes(contents[b"7"][:500])
+    (tmp_path / "7").chmod(0o440)
+    outcome = tool.run(
+        *("par2", "repair", "-q", "-t", "4", index),
+        before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32)),
+    )
+    assert outcome.status == DONE, outcome
+    assert all((tmp_path / name.decode()).read_bytes() == data for name, data in contents.items())
+    assert (tmp_path / "7").stat().st_mode & 0o777 == 0o440
+    assert not temporaries(tmp_path)
+
+
 def test_a_read_that_fails_once_is_no_damage(faulty: Callable[[str], Tool], tmp_path: Path) -> None:
     index = write_set(tmp_path, Par2(FILES, BLOCK, range(12)).packets())
     for n in range(1, 60):
