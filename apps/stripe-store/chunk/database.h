@@ -22,8 +22,9 @@ typedef struct database {
  * and below: it is not a database, or its structure is damaged. */
 kept_status database_open(database *d, const char *path, uint64_t megabytes);
 void database_close(database *d);
-/* Move the log into the database; reserve room (room.h); check the structure of the database and the checksums of all
- * items, and delete the bytes of the damaged ones. KEPT_GONE if `stop` becomes true. */
+/* Move the log into the database; reserve room (room.h); check the structure of the database and
+ * the checksums of all items, and delete the bytes of the damaged ones. KEPT_GONE if `stop` becomes
+ * true. */
 kept_status database_check(database *d, atomic_bool *stop, uint64_t *deleted);
 
 kept_status database_begin(database *d);
