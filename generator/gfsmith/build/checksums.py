@@ -28,7 +28,7 @@ def _generate() -> Routines:
     for check, numbers in entries:
         demand(prove_tables(check, numbers))
         for routine in made:
-            if routine.reflected == check.reflected:
+            if routine.serves(check.name, check.reflected):
                 demand(prove(routine, check, numbers))
     return Routines(
         build(made, map(tables, CHECKSUMS), map(tables, ISAL_CHECKSUMS)),

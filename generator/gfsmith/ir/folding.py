@@ -22,6 +22,9 @@ WORDS = "words"  #: the set of every machine
 #: Distances in bytes over which routines fold. A table of constants has one pair for each.
 DISTANCES = tuple(GROUP << n for n in range(6))
 
+#: Bytes of the data of a crc32 instruction -> the operation that has it, longest first.
+STEPS = {WORD: "word", 4: "half", 2: "quarter", 1: "byte"}
+
 
 class Act(Enum):
     """The function of one instruction."""
@@ -31,13 +34,18 @@ class Act(Enum):
     STREAM = auto()  #: to array "copy" at `offset`, around the cache
     PREFETCH = auto()  #: the line `ahead` bytes behind the data into the second-level cache
     CONSTANTS = auto()  #: in every group, the two words of the table for distance `offset`
+    REDUCTION = auto()  #: in every group, the two words of the table's constants of a reduction
     CLMUL = auto()  #: in every group, word `offset` times word `offset` over GF(2)[x], 128 bits
+    CROSS = auto()  #: word `offset` of a group times word 1 - `offset` of constants over GF(2)[x], 128 bits
+    SLIDE = auto()  #: word 1 - `offset` of a group as word `offset`; the other word is 0
+    EXTRACT = auto()  #: word `offset` of a group as a register
     XOR = auto()  #: of two or three operands
     REVERSE = auto()  #: the bytes of every group in reversed order
     HALF = auto()  #: half `offset` of a vector of 2 `width` bytes; 0: the first bytes
     START = auto()  #: the register before as word `offset` of a vector; the other words are 0
     STATE = auto()  #: the register before
-    WORD = auto()  #: the next 8 bytes as a number: reflected: the first byte is the lowest; else the highest
+    WORD = auto()  #: the next `width` bytes as a number: reflected: the first byte is the lowest; else the highest
+    CRC = auto()  #: the register after `offset` bytes, given as a number, by the crc32 instruction `text`
     BYTE = auto()  #: the next byte as a number
     SHIFT = auto()  #: a register shifted by `offset` bits to the left, or to the right if negative
     LOOKUP = auto()  #: entry of table `text` for nibble `offset` of a number; nibble 0 is the lowest
@@ -68,7 +76,10 @@ class Routine:
       several shards, with such a loop; it prefetches data of a later call
     - "fold_copy": the same, but instead of prefetching it copies the data, around the cache
     - "narrow_line": the message of LINE bytes becomes one of GROUP bytes
-    - "word", "byte": `block` bytes of data change the register
+    - "group": a register, then GROUP bytes of data become the register after them
+    - "word", "half", "quarter", "byte": `block` bytes of data change the register
+
+    check: the name of the only check that has the routine; "": all checks of this order.
     """
 
     operation: str
@@ -80,6 +91,7 @@ class Routine:
     close: tuple[Instr, ...] = ()
     before: tuple[Value, ...] = ()
     after: tuple[Value, ...] = ()
+    check: str = ""
 
     @property
     def order(self) -> str:
@@ -87,7 +99,10 @@ class Routine:
 
     @property
     def symbol(self) -> str:
-        return f"gfs_{self.operation}_{self.order}__{self.set}"
+        return f"gfs_{self.operation}_{self.check.lower() or self.order}__{self.set}"
+
+    def serves(self, check: str, reflected: bool) -> bool:
+        return self.reflected == reflected and self.check in ("", check)
 
     def instructions(self) -> Iterator[Instr]:
         yield from self.head
@@ -100,9 +115,12 @@ class Tables:
     """The numbers that depend on P. Registers and words are modulo P x^(64 - degree).
 
     title: the usual name of the check. bits: of a checksum. ones: the first register and the final XOR, as a
-    checksum. modulus: P without its highest term, as a register.
+    checksum. modulus: P without its highest term, as a register. instruction: the name of the check if some
+    CPU has a crc32 instruction for it.
     folds: for each of DISTANCES, the constants of word 0 and of word 1. slices[i][v]: the register after a
     word that is 0 but for v in its nibble i. powers[i]: x^(8 2^i) modulo P, bit j the coefficient of x^j.
+    reduction: with m the quotient of x^128 by P, in a reflected check the quotient of m by x, and the
+    modulus; else the modulus, and m without its highest term.
     """
 
     title: str
@@ -110,6 +128,8 @@ class Tables:
     reflected: bool
     ones: int
     modulus: int
+    instruction: str
+    reduction: tuple[int, int]
     folds: tuple[tuple[int, int], ...]
     slices: tuple[tuple[int, ...], ...]
     powers: tuple[int, ...]

@@ -14,12 +14,19 @@ In a reflected check, bit i of a word is the coefficient of x^(63-i), and the ca
 words is the reflected product times x: the constants are those of D - 1.
 
 Every P is taken times x^(64 - degree), so that registers of all checks have 64 bits.
+
+Reduction: the register after 16 bytes H x^64 + L is (H x^128 + L x^64) mod P. One multiplication folds H and
+leaves A x^64 + B. With m the quotient of x^128 by P, the quotient of A x^64 by P is that of A m by x^64 (P.
+Barrett's method, exact over GF(2)[x]), and the register is B plus the low word of quotient times P. The
+product of two reflected words has a factor x: the quotient of m by x takes the place of m, and the product
+with P is shifted by a bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 
 from gfsmith.field.checksum import CHECKSUMS, Checksum
 from gfsmith.ir.folding import (
@@ -28,6 +35,7 @@ from gfsmith.ir.folding import (
     LINE,
     NIBBLE,
     NIBBLES,
+    STEPS,
     WORD,
     WORDS,
     Act,
@@ -42,6 +50,9 @@ _STREAMING = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
 
 #: Sets with a carry-less multiplication -> bytes of a vector, widest first.
 WIDTHS = {"vpclmulqdq_avx512": 64, "vpclmulqdq_avx2": 32, "pclmulqdq": 16, "pmull": 16}
+
+#: Sets with crc32 instructions -> the checks that have one.
+INSTRUCTIONS = {"sse42": ("CRC32C",), "crc": ("CRC32C", "CRC32")}
 
 #: Independent vectors: a fold takes 2 instructions of a unit that starts one a cycle, and 6 to 9 cycles.
 _VECTORS = 8
@@ -67,6 +78,12 @@ class _Powers:
         whole = self._tools.gf_mul(self._dense(left), self._dense(right), 2, self._ring)
         rest = self._tools.gf_rem(whole, self._modulus, 2, self._ring)
         return sum(int(c) << i for i, c in enumerate(reversed(rest)))
+
+    def quotient(self) -> int:
+        """Return the quotient of x^128 by P."""
+        power = [self._ring(1), *[self._ring(0)] * 2 * _REGISTER]
+        whole = self._tools.gf_quo(power, self._modulus, 2, self._ring)
+        return sum(int(c) << i for i, c in enumerate(reversed(whole)))
 
     def multiples(self, first: int, factor: int, count: int) -> list[int]:
         """Return first, first factor, first factor^2, ..."""
@@ -120,16 +137,28 @@ def _slices(check: Checksum, powers: _Powers) -> tuple[tuple[int, ...], ...]:
     return tuple(slices)
 
 
+def _reduction(check: Checksum, powers: _Powers, modulus: int) -> tuple[int, int]:
+    """Return the constants of the reduction of a group."""
+    quotient = powers.quotient()
+    if check.reflected:
+        return _number(check, quotient >> 1), modulus
+    return modulus, quotient ^ 1 << _REGISTER
+
+
 @cache
 def tables(check: Checksum) -> Tables:
     aligned = _Powers(check, _REGISTER - check.degree)
+    modulus = _number(check, check.polynomial << _REGISTER - check.degree)
+    instructed = any(check.name in checks for checks in INSTRUCTIONS.values())
     lengths = tuple(_Powers(check, 0).squares(1 << WORD, _LENGTHS))
     return Tables(
         title=check.title,
         bits=check.degree,
         reflected=check.reflected,
         ones=check.ones,
-        modulus=_number(check, check.polynomial << _REGISTER - check.degree),
+        modulus=modulus,
+        instruction=check.name if instructed else "",
+        reduction=_reduction(check, aligned, modulus),
         folds=_folds(check, aligned),
         slices=_slices(check, aligned),
         powers=lengths,
@@ -167,6 +196,12 @@ class _Code:
 
     def constants(self, distance: int, width: int = 0) -> Value:
         return self.add(Act.CONSTANTS, offset=distance, width=width)
+
+    def extract(self, value: Value, word: int) -> Value:
+        return self.add(Act.EXTRACT, value, offset=word, width=WORD)
+
+    def shift(self, register: Value, bits: int) -> Value:
+        return self.add(Act.SHIFT, register, offset=bits, width=WORD)
 
     def fold(self, value: Value, constants: Value, onto: Value, width: int = 0) -> Value:
         products = [self.add(Act.CLMUL, value, constants, offset=word, width=width) for word in (0, 1)]
@@ -232,6 +267,26 @@ def _reduce_routine(operation: str, set_: str, reflected: bool, block: int) -> R
     return Routine(operation, set_, reflected, block, *parts, before=tuple(before), after=tuple(after))
 
 
+def _group_routine(set_: str, reflected: bool) -> Routine:
+    code = _Code(reflected, GROUP)
+    head = code.section()
+    first = 0 if reflected else 1  # the word of the higher coefficients
+    value = code.add(Act.XOR, code.load("data", 0), code.add(Act.START, offset=first))
+    folded = code.add(Act.CROSS, value, code.constants(GROUP), offset=first)
+    value = code.add(Act.XOR, folded, code.add(Act.SLIDE, value, offset=first))
+    constants = code.add(Act.REDUCTION)
+    quotient = code.add(Act.CLMUL, value, constants, offset=first)
+    if not reflected:
+        quotient = code.add(Act.XOR, quotient, value)
+    multiple = code.add(Act.CROSS, quotient, constants, offset=first)
+    parts = [code.extract(value, 1 - first), code.extract(multiple, 1 - first)]
+    if reflected:
+        parts[1] = code.shift(parts[1], 1)
+        parts.append(code.shift(code.extract(multiple, first), 1 - _REGISTER))
+    code.add(Act.RESULT, code.add(Act.XOR, *parts, width=WORD))
+    return Routine("group", set_, reflected, GROUP, tuple(head))
+
+
 def _sum(code: _Code, values: list[Value]) -> Value:
     """Return the sum as a balanced tree."""
     while len(values) > 1:
@@ -243,7 +298,7 @@ def _sum(code: _Code, values: list[Value]) -> Value:
 def _word_routine(reflected: bool) -> Routine:
     code = _Code(reflected)
     head = code.section()
-    word = code.add(Act.XOR, code.add(Act.STATE), code.add(Act.WORD))
+    word = code.add(Act.XOR, code.add(Act.STATE), code.add(Act.WORD, width=WORD))
     looked = [code.add(Act.LOOKUP, word, text=str(n), offset=n) for n in range(NIBBLES)]
     code.add(Act.RESULT, _sum(code, looked))
     return Routine("word", WORDS, reflected, WORD, tuple(head))
@@ -263,6 +318,14 @@ def _byte_routine(reflected: bool) -> Routine:
     return Routine("byte", WORDS, reflected, 1, tuple(head))
 
 
+def _step_routine(set_: str, check: str, size: int) -> Routine:
+    code = _Code(True)
+    head = code.section()
+    data = code.add(Act.WORD, width=size)
+    code.add(Act.RESULT, code.add(Act.CRC, code.add(Act.STATE), data, text=check, offset=size, width=WORD))
+    return Routine(STEPS[size], set_, True, size, tuple(head), check=check)
+
+
 def routines() -> Iterator[Routine]:
     """Return the routines of every set and of words, in both orders that checks have."""
     for reflected in sorted({check.reflected for check in CHECKSUMS}):
@@ -275,3 +338,7 @@ def routines() -> Iterator[Routine]:
             if set_ in _STREAMING:
                 yield _fold_routine("fold_copy", set_, reflected)
             yield _narrow_routine(set_, reflected)
+            yield _group_routine(set_, reflected)
+    for set_, checks in INSTRUCTIONS.items():
+        for check, size in product(checks, STEPS):
+            yield _step_routine(set_, check, size)

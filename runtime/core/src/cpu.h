@@ -46,10 +46,12 @@
  * instruction sets are chosen when a module is compiled. */
 uint32_t gfs_cpu_features(void);
 
-/* Carry-less multiplications, which the routines of gfsmith_checksum.h need and no instruction set
- * of kernels. Defined on x86 and AArch64 only. */
+/* Instructions over GF(2)[x], which the routines of gfsmith_checksum.h need and no instruction set
+ * of kernels: carry-less multiplications, and remainders modulo the polynomial of a CRC. Defined on
+ * x86 and AArch64 only. */
 #define GFS_CARRYLESS_GROUP 1u  /* of two words of 64 bits: PCLMULQDQ, PMULL */
 #define GFS_CARRYLESS_VECTOR 2u /* in each group of a vector: VPCLMULQDQ */
+#define GFS_CARRYLESS_CRC32 4u  /* crc32 of SSE4.2, FEAT_CRC32 */
 uint32_t gfs_cpu_carryless(void);
 
 /* The identity of a CPU. x86: the vendor's name, family and model with their extended fields added.

@@ -3,6 +3,7 @@
 /* Linux, arch/arm64/include/uapi/asm/hwcap.h; FreeBSD has the same numbers. */
 #define HWCAP_BIT_ASIMD (UINT64_C(1) << 1)
 #define HWCAP_BIT_PMULL (UINT64_C(1) << 4)
+#define HWCAP_BIT_CRC32 (UINT64_C(1) << 7)
 #define HWCAP_BIT_CPUID (UINT64_C(1) << 11) /* MIDR_EL1 may be read */
 #define HWCAP_BIT_SHA3 (UINT64_C(1) << 17)
 #define HWCAP_BIT_SVE (UINT64_C(1) << 22)
@@ -22,7 +23,8 @@ uint32_t gfs_aarch64_decode(gfs_auxv raw) {
 }
 
 uint32_t gfs_aarch64_decode_carryless(gfs_auxv raw) {
-  return raw.hwcap & HWCAP_BIT_PMULL ? GFS_CARRYLESS_GROUP : 0;
+  return (raw.hwcap & HWCAP_BIT_PMULL ? GFS_CARRYLESS_GROUP : 0) |
+         (raw.hwcap & HWCAP_BIT_CRC32 ? GFS_CARRYLESS_CRC32 : 0);
 }
 
 /* Arm ARM, D19.2, MIDR_EL1: implementer 24-31, part number 4-15. */
@@ -53,8 +55,8 @@ uint32_t gfs_cpu_features(void) {
   return GFSMITH_CPU_ASIMD | (sha3 ? GFSMITH_CPU_SHA3 : 0);
 }
 
-/* Every Arm Mac has PMULL. */
-uint32_t gfs_cpu_carryless(void) { return GFS_CARRYLESS_GROUP; }
+/* Every Arm Mac has PMULL and CRC32. */
+uint32_t gfs_cpu_carryless(void) { return GFS_CARRYLESS_GROUP | GFS_CARRYLESS_CRC32; }
 
 #elif defined(_WIN32)
 
@@ -63,7 +65,7 @@ __declspec(dllimport) int __stdcall IsProcessorFeaturePresent(unsigned long feat
 
 /* winnt.h of the Windows SDK 10.0.26100; older ones lack the names. Windows returns false for
  * features that it does not know. */
-enum { FEATURE_CRYPTO = 30, FEATURE_SVE = 46, FEATURE_SVE2 = 47, FEATURE_SHA3 = 64 };
+enum { FEATURE_CRYPTO = 30, FEATURE_CRC32 = 31, FEATURE_SVE = 46, FEATURE_SVE2 = 47, FEATURE_SHA3 = 64 };
 
 /* Windows itself requires ASIMD. */
 uint32_t gfs_cpu_features(void) {
@@ -78,7 +80,8 @@ uint32_t gfs_cpu_features(void) {
 }
 
 uint32_t gfs_cpu_carryless(void) {
-  return IsProcessorFeaturePresent(FEATURE_CRYPTO) ? GFS_CARRYLESS_GROUP : 0;
+  return (IsProcessorFeaturePresent(FEATURE_CRYPTO) ? GFS_CARRYLESS_GROUP : 0) |
+         (IsProcessorFeaturePresent(FEATURE_CRC32) ? GFS_CARRYLESS_CRC32 : 0);
 }
 
 #else

@@ -4,6 +4,7 @@
 enum {
   LEAF1_ECX_PCLMULQDQ = 1,
   LEAF1_ECX_SSSE3 = 9,
+  LEAF1_ECX_SSE42 = 20,
   LEAF1_ECX_OSXSAVE = 27,
   LEAF1_ECX_AVX = 28,
   LEAF7_EBX_AVX2 = 5,
@@ -58,6 +59,8 @@ uint32_t gfs_x86_decode_carryless(const gfs_x86_raw *raw) {
   uint32_t found = 0;
   if (raw->max_leaf >= 1 && bit(raw->leaf1_ecx, LEAF1_ECX_PCLMULQDQ))
     found |= GFS_CARRYLESS_GROUP;
+  if (raw->max_leaf >= 1 && bit(raw->leaf1_ecx, LEAF1_ECX_SSE42))
+    found |= GFS_CARRYLESS_CRC32; /* on general registers */
   if (raw->max_leaf >= 7 && bit(raw->leaf7_ecx, LEAF7_ECX_VPCLMULQDQ))
     found |= GFS_CARRYLESS_VECTOR;
   return found;

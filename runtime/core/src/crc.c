@@ -10,6 +10,9 @@
 /* The bytes of a message that a register is added to. */
 #define REGISTER_BYTES 8u
 
+/* The fewest bytes for which folding is faster than crc32 instructions. */
+#define STEPPED_MAX 128u
+
 /* The fewest bytes for which the longer blocks are faster than lines. */
 #define BLOCKS_MIN 1024u
 
@@ -23,8 +26,9 @@ static uint64_t folded(const gfs_crc *crc, const gfs_crc_set *set, uint64_t stat
   size_t block = lines ? GFS_CRC_LINE : set->block;
   size_t first = (len - 1) % block + 1;
   const uint8_t *message = data;
-  if (first < REGISTER_BYTES) {
-    state = gfs_crc_bytes(crc, state, first, data);
+  size_t apart = set->steps[crc->instruction] != NULL ? STEPPED_MAX : REGISTER_BYTES;
+  if (first < block && first < apart) {
+    state = gfs_crc_bytes(crc, set, state, first, data);
     data += first;
     len -= first;
     first = block;
@@ -38,14 +42,15 @@ static uint64_t folded(const gfs_crc *crc, const gfs_crc_set *set, uint64_t stat
   }
   gfs_crc_reduce *reduce = (lines ? set->reduce_line : set->reduce)[crc->order];
   reduce(crc, state, message, (len - first) / block, data + first, group);
-  return gfs_crc_bytes(crc, 0, GFS_CRC_GROUP, group);
+  return gfs_crc_bytes(crc, set, 0, GFS_CRC_GROUP, group);
 }
 
 uint64_t gfs_crc_updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,
                          const uint8_t *data) {
   uint64_t state = gfs_crc_to_register(crc, checksum);
-  state = set->block == 0 || len < GFS_CRC_FOLDED_MIN ? gfs_crc_bytes(crc, state, len, data)
-                                                      : folded(crc, set, state, len, data);
+  size_t least = set->steps[crc->instruction] != NULL ? STEPPED_MAX : GFS_CRC_FOLDED_MIN;
+  state = set->block == 0 || len < least ? gfs_crc_bytes(crc, set, state, len, data)
+                                         : folded(crc, set, state, len, data);
   return gfs_crc_from_register(crc, state);
 }
 

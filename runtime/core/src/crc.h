@@ -18,6 +18,14 @@ typedef enum gfs_crc_order {
 
 enum { GFS_CRC_GROUP = 16, GFS_CRC_LINE = 64, GFS_CRC_BLOCK_MAX = 512, GFS_CRC_LENGTH_BITS = 64 };
 
+/* The check that a crc32 instruction of some CPU computes. */
+typedef enum gfs_crc_instruction {
+  GFS_CRC_NONE,
+  GFS_CRC_CRC32C,
+  GFS_CRC_CRC32,
+  GFS_CRC_INSTRUCTIONS
+} gfs_crc_instruction;
+
 /* A check: its first register and final XOR (`ones`), and its polynomial. ir/folding.py describes
  * the tables. */
 typedef struct gfs_crc {
@@ -25,6 +33,8 @@ typedef struct gfs_crc {
   uint64_t modulus; /* the polynomial without its highest term, as a register */
   unsigned bits;
   gfs_crc_order order;
+  gfs_crc_instruction instruction;
+  uint64_t reduction[2];
   uint64_t folds[6][2];
   uint64_t slices[16][16];
   uint64_t powers[GFS_CRC_LENGTH_BITS]; /* x^(8 2^i) mod P, bit j the coefficient of x^j */
@@ -50,8 +60,15 @@ typedef void gfs_crc_fold_copy(const gfs_crc *crc, uint8_t *messages, unsigned s
  * remainder. */
 typedef void gfs_crc_narrow(const gfs_crc *crc, uint8_t *message);
 
-/* Routines with one kind of carry-less multiplication. block: bytes of a block; 0: there are
- * none. */
+/* The register after `groups` groups of GFS_CRC_GROUP bytes. */
+typedef uint64_t gfs_crc_groups(const gfs_crc *crc, uint64_t state, size_t groups,
+                                const uint8_t *data);
+
+/* The register after len bytes, by the crc32 instruction for a check. */
+typedef uint64_t gfs_crc_steps(uint64_t state, size_t len, const uint8_t *data);
+
+/* Routines with one kind of carry-less multiplication, and one kind of crc32 instructions. block:
+ * bytes of a block; 0: there is no carry-less multiplication. */
 typedef struct gfs_crc_set {
   uint32_t features;  /* of the instruction set, GFSMITH_CPU_* */
   uint32_t carryless; /* of the CPU, GFS_CARRYLESS_* */
@@ -61,6 +78,8 @@ typedef struct gfs_crc_set {
   gfs_crc_fold_line *fold_line[GFS_CRC_ORDERS];
   gfs_crc_fold_copy *fold_copy[GFS_CRC_ORDERS]; /* NULL: the set has no stores around the cache */
   gfs_crc_narrow *narrow_line[GFS_CRC_ORDERS];
+  gfs_crc_groups *group[GFS_CRC_ORDERS];
+  gfs_crc_steps *steps[GFS_CRC_INSTRUCTIONS]; /* NULL: there is no such instruction */
 } gfs_crc_set;
 
 /* Order stores around the cache before all stores that follow. */
@@ -72,13 +91,14 @@ const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa);
 /* The tables of a check, by the number of gfsmith_checksum; NULL: unknown. */
 const gfs_crc *gfs_crc_of(int kind);
 
-/* The register after bytes, by tables. */
-uint64_t gfs_crc_bytes(const gfs_crc *crc, uint64_t state, size_t len, const uint8_t *data);
+/* The register after bytes without folding: by crc32 instructions, group by group, by tables. */
+uint64_t gfs_crc_bytes(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
+                       const uint8_t *data);
 
 /* Add a register to the first bytes of a message. */
 void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message);
 
-/* The fewest bytes for which folding is faster than the tables. */
+/* The fewest bytes for which folding is faster than groups and tables. */
 #define GFS_CRC_FOLDED_MIN 64u
 
 /* T10's protection information is defined for sectors of these lengths (SBC-3, 4.22); the longer is

@@ -6,6 +6,7 @@
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
 #include <immintrin.h>
 #elif defined(__aarch64__) && defined(__GNUC__)
+#include <arm_acle.h>
 #include <arm_neon.h>
 #endif
 
@@ -30,6 +31,11 @@ static inline uint64_t gfs_crc_word_normal(const uint8_t *from) {
          (uint64_t)from[6] << 8 | (uint64_t)from[7];
 }
 
+static inline uint64_t gfs_crc_half_reflected(const uint8_t *from) {
+  return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
+         (uint64_t)from[3] << 24;
+}
+
 #include "crc_kernels.inc"
 
 static const gfs_crc crcs[] = {
@@ -40,7 +46,17 @@ const gfs_crc *gfs_crc_of(int kind) {
   return kind >= 0 && (size_t)kind < sizeof crcs / sizeof crcs[0] ? &crcs[kind] : NULL;
 }
 
-uint64_t gfs_crc_bytes(const gfs_crc *crc, uint64_t state, size_t len, const uint8_t *data) {
+uint64_t gfs_crc_bytes(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
+                       const uint8_t *data) {
+  gfs_crc_steps *steps = set->steps[crc->instruction];
+  if (steps != NULL)
+    return steps(state, len, data);
+  if (set->block != 0) {
+    size_t groups = len / GFS_CRC_GROUP;
+    state = set->group[crc->order](crc, state, groups, data);
+    data += groups * GFS_CRC_GROUP;
+    len -= groups * GFS_CRC_GROUP;
+  }
   return crc->order == GFS_CRC_REFLECTED ? gfs_bytes_reflected__words(crc, state, len, data)
                                          : gfs_bytes_normal__words(crc, state, len, data);
 }

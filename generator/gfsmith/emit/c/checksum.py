@@ -3,12 +3,12 @@ templates/crc_kernels.inc.j2 and crc_tables.inc.j2."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gfsmith.emit.c.x86 import NARROW, PREFIX, REPEAT
 from gfsmith.emit.template import render
-from gfsmith.ir.folding import DISTANCES, GROUP, WORD, WORDS, Act, Instr, Routine, Tables
+from gfsmith.ir.folding import DISTANCES, GROUP, STEPS, WORD, WORDS, Act, Instr, Routine, Tables
 from gfsmith.kernel import architecture
 from gfsmith.kernel.architecture import Arch
 
@@ -51,6 +51,33 @@ _SETS = {
     "pclmulqdq": _Set(16, Arch.X86_64, _GNU, "ssse3,pclmul", "GFSMITH_CPU_SSSE3", "GFS_CARRYLESS_GROUP"),
     "pmull": _Set(16, Arch.AARCH64, _PMULL, "", "0", "GFS_CARRYLESS_GROUP"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Instructions:
+    """A set of crc32 instructions: its names in gcc and clang, and its functions: (check, bytes) -> name."""
+
+    arch: Arch
+    gcc: str
+    clang: str
+    functions: dict[tuple[str, int], str]
+
+
+_INSTRUCTIONS = {
+    "sse42": _Instructions(
+        Arch.X86_64, "sse4.2", "sse4.2", {("CRC32C", size): f"_mm_crc32_u{8 * size}" for size in STEPS}
+    ),
+    "crc": _Instructions(
+        Arch.AARCH64,
+        "+crc",
+        "crc",
+        {
+            (check, size): f"GFS_CRC_CALL({check.lower()}{letter})"
+            for check in ("CRC32C", "CRC32")
+            for size, letter in zip(STEPS, "dwhb", strict=True)
+        },
+    ),
+}
 _ROW = 4
 
 #: Expressions for a vector that is 0 but for its first group.
@@ -69,19 +96,34 @@ class _X86:
         self.width = width
 
     def vector(self, width: int) -> str:
-        return f"__m{8 * width}i"
+        return _REGISTER if width == WORD else f"__m{8 * width}i"
 
     def expression(self, instr: Instr, args: Sequence[str]) -> str:
+        return self._word(instr, args) if instr.width == WORD else self._vector(instr, args)
+
+    @staticmethod
+    def _word(instr: Instr, args: Sequence[str]) -> str:
+        if instr.act is not Act.EXTRACT:
+            return _register(instr, args)
+        group = f"_mm_unpackhi_epi64({args[0]}, {args[0]})" if instr.offset else args[0]
+        return f"(uint64_t)_mm_cvtsi128_si64({group})"
+
+    def _vector(self, instr: Instr, args: Sequence[str]) -> str:
         prefix, bits = PREFIX[instr.width], 8 * instr.width
         match instr.act:
             case Act.LOAD:
                 return f"{prefix}_loadu_si{bits}({self._pointer('const ', instr.width, _place(instr))})"
-            case Act.CONSTANTS:
+            case Act.CONSTANTS | Act.REDUCTION:
                 pair = f"_mm_loadu_si128({self._pointer('const ', GROUP, _constants(instr))})"
                 return f"{REPEAT[instr.width]}({pair})"
             case Act.CLMUL:
                 kind = "si128" if instr.width == GROUP else "epi128"
                 return f"{prefix}_clmulepi64_{kind}({', '.join(args)}, {0x11 * instr.offset:#04x})"
+            case Act.CROSS:
+                words = instr.offset | (1 - instr.offset) << 4
+                return f"_mm_clmulepi64_si128({', '.join(args)}, {words:#04x})"
+            case Act.SLIDE:
+                return f"_mm_{'slli' if instr.offset else 'srli'}_si128({args[0]}, {WORD})"
             case Act.START:
                 return self._placed(instr)
             case Act.XOR:
@@ -119,16 +161,31 @@ class _Neon:
         self.width = width
 
     def vector(self, width: int) -> str:
-        return "uint8x16_t"
+        return _REGISTER if width == WORD else "uint8x16_t"
 
     def expression(self, instr: Instr, args: Sequence[str]) -> str:
+        return self._word(instr, args) if instr.width == WORD else self._vector(instr, args)
+
+    @staticmethod
+    def _word(instr: Instr, args: Sequence[str]) -> str:
+        if instr.act is not Act.EXTRACT:
+            return _register(instr, args)
+        return f"vgetq_lane_u64(vreinterpretq_u64_u8({args[0]}), {instr.offset})"
+
+    def _vector(self, instr: Instr, args: Sequence[str]) -> str:
         match instr.act:
             case Act.LOAD:
                 return f"vld1q_u8({_place(instr)})"
-            case Act.CONSTANTS:
+            case Act.CONSTANTS | Act.REDUCTION:
                 return f"vreinterpretq_u8_u64(vld1q_u64({_constants(instr)}))"
             case Act.CLMUL:
                 return f"vreinterpretq_u8_p128({self._product(instr.offset, args)})"
+            case Act.CROSS:
+                words = (self._lane(arg, n) for arg, n in zip(args, (instr.offset, 1 - instr.offset), strict=True))
+                return f"vreinterpretq_u8_p128(vmull_p64({', '.join(words)}))"
+            case Act.SLIDE:
+                pair = ("vdupq_n_u8(0)", args[0]) if instr.offset else (args[0], "vdupq_n_u8(0)")
+                return f"vextq_u8({', '.join(pair)}, {WORD})"
             case Act.START:
                 word = f"vsetq_lane_u64(state, vdupq_n_u64(0), {instr.offset})"
                 return f"vreinterpretq_u8_u64({word})"
@@ -145,41 +202,65 @@ class _Neon:
         return f"vst1q_u8({_place(instr)}, {value})"
 
     @staticmethod
-    def _product(word: int, args: Sequence[str]) -> str:
+    def _lane(group: str, word: int) -> str:
+        return f"(poly64_t)vgetq_lane_u64(vreinterpretq_u64_u8({group}), {word})"
+
+    def _product(self, word: int, args: Sequence[str]) -> str:
         if word == 1:
             return f"vmull_high_p64({', '.join(f'vreinterpretq_p64_u8({arg})' for arg in args)})"
-        low = (f"(poly64_t)vgetq_lane_u64(vreinterpretq_u64_u8({arg}), 0)" for arg in args)
-        return f"vmull_p64({', '.join(low)})"
+        return f"vmull_p64({', '.join(self._lane(arg, 0) for arg in args)})"
+
+
+_REGISTER = "uint64_t"
+
+
+def _register(instr: Instr, args: Sequence[str]) -> str:
+    """Return an expression for numbers of 64 bits on every machine."""
+    match instr.act:
+        case Act.STATE:
+            return "state"
+        case Act.XOR:
+            return " ^ ".join(args)
+        case Act.SHIFT:
+            return f"{args[0]} {'>>' if instr.offset < 0 else '<<'} {abs(instr.offset)}"
+        case Act.LOOKUP:
+            index = f"{args[0]} >> {4 * instr.offset} & 15" if instr.offset else f"{args[0]} & 15"
+            return f"crc->slices[{instr.text}][{index}]"
+    raise AssertionError(f"{instr.act.name} is not for words")
 
 
 class _Words:
-    """Numbers of 64 bits on every machine."""
+    """Numbers of 64 bits on every machine, and crc32 instructions: (check, bytes) -> function."""
 
-    def __init__(self, order: str) -> None:
-        self.order = order
+    def __init__(self, order: str, instructions: Mapping[tuple[str, int], str] | None = None) -> None:
+        self.order, self._instructions = order, instructions or {}
 
     def vector(self, width: int) -> str:
-        return "uint64_t"
+        return _REGISTER
 
     def expression(self, instr: Instr, args: Sequence[str]) -> str:
         match instr.act:
-            case Act.STATE:
-                return "state"
             case Act.WORD:
-                return f"gfs_crc_word_{self.order}(data)"
+                return _NUMBER[instr.width].format(order=self.order)
             case Act.BYTE:
-                return "data[0]"
-            case Act.XOR:
-                return " ^ ".join(args)
-            case Act.SHIFT:
-                return f"{args[0]} {'>>' if instr.offset < 0 else '<<'} {abs(instr.offset)}"
-            case Act.LOOKUP:
-                index = f"{args[0]} >> {4 * instr.offset} & 15" if instr.offset else f"{args[0]} & 15"
-                return f"crc->slices[{instr.text}][{index}]"
-        raise AssertionError(f"{instr.act.name} is not for words")
+                return _NUMBER[1]
+            case Act.CRC:
+                state, data = args
+                function = self._instructions[instr.text, instr.offset]
+                return f"{function}({state}, (uint{8 * instr.offset}_t){data})"
+        return _register(instr, args)
 
     def store(self, instr: Instr, value: str) -> str:
         raise AssertionError("words change no message")
+
+
+#: Expressions for the next bytes as a number.
+_NUMBER = {
+    WORD: "gfs_crc_word_{order}(data)",
+    4: "gfs_crc_half_{order}(data)",
+    2: "(uint64_t)data[0] | (uint64_t)data[1] << 8",
+    1: "data[0]",
+}
 
 
 def _nested(function: str, args: Sequence[str]) -> str:
@@ -195,6 +276,8 @@ def _place(instr: Instr) -> str:
 
 
 def _constants(instr: Instr) -> str:
+    if instr.act is Act.REDUCTION:
+        return "crc->reduction"
     return f"crc->folds[{DISTANCES.index(instr.offset)}]"
 
 
@@ -243,6 +326,23 @@ def _words(order: str, routines: Sequence[Routine]) -> dict[str, object]:
     return {"order": order, "word": _lines(word.head, spelling), "byte": _lines(byte.head, spelling)}
 
 
+def _steps(name: str, routines: Sequence[Routine]) -> dict[str, object]:
+    """Return the template context of a set of crc32 instructions: a function for each check."""
+    kept = _INSTRUCTIONS[name]
+    spelling = _Words("reflected", kept.functions)
+    checks = dict.fromkeys(routine.check for routine in routines)
+    return {
+        "set": name,
+        "condition": f"({architecture.condition(kept.arch)}) && {_GNU}",
+        "gcc": kept.gcc,
+        "clang": kept.clang,
+        "checks": {
+            check: {r.block: _lines(r.head, spelling) for r in routines if r.check == check}
+            for check in checks
+        },
+    }
+
+
 def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
     """Return the template context of a set."""
     kept = _SETS[name]
@@ -258,6 +358,7 @@ def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
         "wide": kept.width == 64,
         "block": routines[0].block,
         "operations": list(dict.fromkeys(routine.operation for routine in routines)),
+        "instructions": next(n for n, kept_ in _INSTRUCTIONS.items() if kept_.arch is kept.arch),
         "functions": [_function(routine, spelling) for routine in routines],
     }
 
@@ -267,6 +368,7 @@ def _entry(tables: Tables) -> dict[str, object]:
     return {
         "tables": tables,
         "folds": [_numbers(pair) for pair in tables.folds],
+        "reduction": _numbers(tables.reduction),
         "slices": [[_numbers(row[n : n + _ROW]) for n in range(0, len(row), _ROW)] for row in tables.slices],
         "powers": [_numbers(tables.powers[n : n + _ROW]) for n in range(0, len(tables.powers), _ROW)],
     }
@@ -285,7 +387,8 @@ def build(
     orders = dict.fromkeys(routine.order for routine in known)
     words = [_words(order, [r for r in known if (r.order, r.set) == (order, WORDS)]) for order in orders]
     groups = [_group(name, [r for r in known if r.set == name]) for name in _SETS]
-    kernels = render("crc_kernels.inc.j2", groups=groups, words=words, orders=list(orders))
+    steps = [_steps(name, [r for r in known if r.set == name]) for name in _INSTRUCTIONS]
+    kernels = render("crc_kernels.inc.j2", groups=groups, steps=steps, words=words, orders=list(orders))
     return {
         "crc_kernels.inc": kernels,
         "crc_tables.inc": _tables("each value of enum gfsmith_checksum, in its order", entries),

@@ -40,6 +40,26 @@ def product(word: Sequence[int], constant: int) -> Bits:
     return total
 
 
+#: The polynomials of crc32 instructions with all terms: Intel SDM volume 2A, CRC32; Arm ARM, CRC32C, CRC32.
+INSTRUCTIONS = {"CRC32C": 0x11EDC6F41, "CRC32": 0x104C11DB7}
+_CRC = 32
+
+
+def instruction(name: str, register: Sequence[int], data: Sequence[int]) -> Bits:
+    """Return the effect of a crc32 instruction on a register of 64 bits, as the manuals have it: with the bits
+    of register and data reversed, (data x^32 + register x^len) mod P, of 32 bits, reversed again."""
+    polynomial = number(INSTRUCTIONS[name], _CRC + 1)
+    coefficients = [0] * _CRC + list(reversed(data))
+    for i, bit in enumerate(reversed(register[:_CRC])):
+        coefficients[len(data) + i] ^= bit
+    while len(coefficients) > _CRC:
+        top = coefficients[-1]
+        for i in polynomial:
+            coefficients[len(coefficients) - 1 - _CRC + i] ^= top
+        coefficients.pop()
+    return coefficients[::-1] + [0] * (_WORD - _CRC)
+
+
 def _bytes(bits: Sequence[int]) -> list[Sequence[int]]:
     return [bits[n : n + BYTE] for n in range(0, len(bits), BYTE)]
 
@@ -76,6 +96,9 @@ class Execution:
             case Act.CONSTANTS:
                 assert instr.result is not None
                 self.constants[instr.result] = self.tables.folds[DISTANCES.index(instr.offset)]
+            case Act.REDUCTION:
+                assert instr.result is not None
+                self.constants[instr.result] = self.tables.reduction
             case _:
                 result = self._value(instr, args)
                 if size and len(result) != size:
@@ -105,6 +128,12 @@ class Execution:
             case Act.REVERSE:
                 groups = [_bytes(args[0][n : n + _GROUP]) for n in range(0, len(args[0]), _GROUP)]
                 return _joined(_joined(reversed(group)) for group in groups)
+            case Act.CROSS:
+                constant = self.constants[instr.args[1]][1 - instr.offset]
+                return product(_word(args[0], instr.offset), constant)
+            case Act.SLIDE:
+                words = [[0] * _WORD, _word(args[0], 1 - instr.offset)]
+                return _joined(words if instr.offset else reversed(words))
             case Act.HALF:
                 half = len(args[0]) // 2
                 return args[0][half * instr.offset : half * (instr.offset + 1)]
@@ -123,8 +152,14 @@ class Execution:
             case Act.STATE:
                 return self.register
             case Act.WORD:
-                order = _bytes(self.arrays["data"])
+                order = _bytes(self.arrays["data"][: BYTE * instr.width])
                 return _joined(order if self.check.reflected else reversed(order))
+            case Act.EXTRACT:
+                return list(_word(args[0], instr.offset))
+            case Act.CRC:
+                if len(args[1]) != BYTE * instr.offset:
+                    raise Refutation(f"CRC takes {len(args[1])} bits instead of {BYTE * instr.offset}")
+                return instruction(instr.text, *args)
             case Act.BYTE:
                 return self.arrays["data"] + [0] * (_WORD - BYTE)
             case Act.SHIFT:
@@ -134,6 +169,10 @@ class Execution:
                 nibble = args[0][NIBBLE * instr.offset : NIBBLE * (instr.offset + 1)]
                 return _looked_up(self.tables.slices[int(instr.text)], nibble)
         raise Refutation(f"{instr.act.name} is unknown")
+
+
+def _word(group: Bits, n: int) -> Bits:
+    return group[_WORD * n : _WORD * (n + 1)]
 
 
 def _sum(args: list[Bits]) -> Bits:

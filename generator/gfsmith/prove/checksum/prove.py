@@ -9,8 +9,8 @@ The definition of a check (field/checksum.py) is executed on linear forms beside
   that of A, then B. By induction over the blocks it is that of A and all blocks. "fold_copy" copies B, and
   "fold_line" nothing.
 - "narrow_line": the remainder of the 16 bytes is that of the whole message.
-- "word", "byte": for every register, the new one is that after the data. By induction it is that after any
-  number of words and bytes.
+- "group", "word", "half", "quarter", "byte": for every register, the new one is that after the data. By
+  induction it is that after any number of such steps.
 
 The remainder of A is the register after A from register 0. Register S before a message equals S added to the
 first bits of the message, and zeros before it change nothing; both follow from the definition and are checked
@@ -117,7 +117,10 @@ _OPERATIONS = {
     "fold_line": _fold,
     "fold_copy": _fold,
     "narrow_line": _narrow,
+    "group": _register,
     "word": _register,
+    "half": _register,
+    "quarter": _register,
     "byte": _register,
 }
 
@@ -127,6 +130,8 @@ def prove(routine: Routine, check: Checksum, tables: Tables) -> Verdict:
     try:
         if routine.reflected != check.reflected:
             raise Refutation("the routine has another order of bits")
+        if not routine.serves(check.name, check.reflected):
+            raise Refutation("the routine is for another check")
         _OPERATIONS[routine.operation](routine, check, tables)
     except Refutation as found:
         return Verdict(Status.REFUTED, f"{routine.symbol}, {check.name}: {found}")
@@ -167,6 +172,8 @@ def prove_tables(check: Checksum, tables: Tables) -> Verdict:
         facts = (tables.bits, tables.reflected, tables.ones, tables.modulus)
         if facts != (check.degree, check.reflected, check.ones, number):
             raise Refutation("the parameters are those of another check")
+        if tables.instruction not in ("", check.name):
+            raise Refutation(f"the instruction is that of {tables.instruction}")
         want = 1 << BYTE
         if check.degree <= BYTE or len(tables.powers) != _REGISTER:
             raise Refutation("there is not a power for every bit of a length")
