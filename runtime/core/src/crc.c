@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gfsmith_checksum.h"
+#include "inlining.h"
 #include "sizes.h"
 
 /* The bytes of a message that a register is added to. */
@@ -16,33 +17,45 @@
 /* The fewest bytes for which the longer blocks are faster than lines. */
 #define BLOCKS_MIN 1024u
 
-/* The register after len bytes, GFS_CRC_FOLDED_MIN at least. The first bytes, up to a whole number
- * of blocks before the end, stand behind zeros in a message of one block, which do not change the
- * remainder. */
-static uint64_t folded(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
-                       const uint8_t *data) {
-  alignas(GFS_CACHE_LINE) uint8_t padded[GFS_CRC_BLOCK_MAX], group[GFS_CRC_GROUP];
+/* The register after a message and the bytes behind it, all together a number of blocks: of lines,
+ * or of the set. */
+static uint64_t reduced(const gfs_crc *crc, const gfs_crc_set *set, bool lines, uint64_t state,
+                        const uint8_t *message, size_t rest, const uint8_t *data) {
+  uint8_t group[GFS_CRC_GROUP];
+  if (lines)
+    set->reduce_line[crc->order](crc, state, message, rest / GFS_CRC_LINE, data, group);
+  else
+    set->reduce[crc->order](crc, state, message, rest / set->block, data, group);
+  return gfs_crc_bytes(crc, set, 0, GFS_CRC_GROUP, group);
+}
+
+/* The same, with `first` bytes before whole blocks. They stand behind zeros in a message of one
+ * block, which do not change the remainder. */
+static GFS_NOT_INLINED uint64_t padded(const gfs_crc *crc, const gfs_crc_set *set, bool lines,
+                                       uint64_t state, size_t first, size_t rest,
+                                       const uint8_t *data) {
+  alignas(GFS_CACHE_LINE) uint8_t message[GFS_CRC_BLOCK_MAX];
+  size_t zeros = (lines ? GFS_CRC_LINE : set->block) - first;
+  memset(message, 0, zeros);
+  memcpy(message + zeros, data, first);
+  gfs_crc_start(crc, state, message + zeros);
+  return reduced(crc, set, lines, 0, message, rest, data + first);
+}
+
+/* The register after len bytes, more than a line. The first bytes, up to a whole number of blocks
+ * before the end, are separate. */
+static GFS_NOT_INLINED uint64_t folded(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state,
+                                       size_t len, const uint8_t *data) {
   bool lines = len < BLOCKS_MIN;
   size_t block = lines ? GFS_CRC_LINE : set->block;
-  size_t first = (len - 1) % block + 1;
-  const uint8_t *message = data;
+  size_t first = len & (block - 1);
   size_t apart = set->steps[crc->instruction] != NULL ? STEPPED_MAX : REGISTER_BYTES;
-  if (first < block && first < apart) {
+  if (first >= apart)
+    return padded(crc, set, lines, state, first, len - first, data);
+  if (first > 0)
     state = gfs_crc_bytes(crc, set, state, first, data);
-    data += first;
-    len -= first;
-    first = block;
-    message = data;
-  } else if (first < block) {
-    memset(padded, 0, block - first);
-    memcpy(padded + block - first, data, first);
-    gfs_crc_start(crc, state, padded + block - first);
-    state = 0;
-    message = padded;
-  }
-  gfs_crc_reduce *reduce = (lines ? set->reduce_line : set->reduce)[crc->order];
-  reduce(crc, state, message, (len - first) / block, data + first, group);
-  return gfs_crc_bytes(crc, set, 0, GFS_CRC_GROUP, group);
+  data += first;
+  return reduced(crc, set, lines, state, data, len - first - block, data + block);
 }
 
 uint64_t gfs_crc_updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,

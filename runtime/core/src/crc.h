@@ -72,7 +72,7 @@ typedef uint64_t gfs_crc_steps(uint64_t state, size_t len, const uint8_t *data);
 typedef struct gfs_crc_set {
   uint32_t features;  /* of the instruction set, GFSMITH_CPU_* */
   uint32_t carryless; /* of the CPU, GFS_CARRYLESS_* */
-  size_t block;
+  size_t block; /* a power of two */
   gfs_crc_reduce *reduce[GFS_CRC_ORDERS];
   gfs_crc_reduce *reduce_line[GFS_CRC_ORDERS]; /* with blocks of GFS_CRC_LINE bytes */
   gfs_crc_fold_line *fold_line[GFS_CRC_ORDERS];
@@ -91,9 +91,16 @@ const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa);
 /* The tables of a check, by the number of gfsmith_checksum; NULL: unknown. */
 const gfs_crc *gfs_crc_of(int kind);
 
-/* The register after bytes without folding: by crc32 instructions, group by group, by tables. */
-uint64_t gfs_crc_bytes(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
-                       const uint8_t *data);
+/* The register after bytes: group by group, the rest by tables. */
+uint64_t gfs_crc_pieces(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
+                        const uint8_t *data);
+
+/* The register after bytes without folding: by crc32 instructions if there are any. */
+static inline uint64_t gfs_crc_bytes(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state,
+                                     size_t len, const uint8_t *data) {
+  gfs_crc_steps *steps = set->steps[crc->instruction];
+  return steps != NULL ? steps(state, len, data) : gfs_crc_pieces(crc, set, state, len, data);
+}
 
 /* Add a register to the first bytes of a message. */
 void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message);

@@ -1,6 +1,7 @@
 /* The generated routines of gfsmith_checksum.h, and their choice. */
 #include "cpu.h"
 #include "crc.h"
+#include "inlining.h"
 #include "prefetch.h"
 
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
@@ -18,7 +19,7 @@
 #define DETECTED 0
 #endif
 
-/* Compilers make one load of these sums, but not of loops. */
+/* Compilers make one load or store of each of these, but not of loops. */
 static inline uint64_t gfs_crc_word_reflected(const uint8_t *from) {
   return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
          (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
@@ -29,6 +30,28 @@ static inline uint64_t gfs_crc_word_normal(const uint8_t *from) {
   return (uint64_t)from[0] << 56 | (uint64_t)from[1] << 48 | (uint64_t)from[2] << 40 |
          (uint64_t)from[3] << 32 | (uint64_t)from[4] << 24 | (uint64_t)from[5] << 16 |
          (uint64_t)from[6] << 8 | (uint64_t)from[7];
+}
+
+static inline void gfs_crc_put_reflected(uint8_t *to, uint64_t word) {
+  to[0] = (uint8_t)word;
+  to[1] = (uint8_t)(word >> 8);
+  to[2] = (uint8_t)(word >> 16);
+  to[3] = (uint8_t)(word >> 24);
+  to[4] = (uint8_t)(word >> 32);
+  to[5] = (uint8_t)(word >> 40);
+  to[6] = (uint8_t)(word >> 48);
+  to[7] = (uint8_t)(word >> 56);
+}
+
+static inline void gfs_crc_put_normal(uint8_t *to, uint64_t word) {
+  to[0] = (uint8_t)(word >> 56);
+  to[1] = (uint8_t)(word >> 48);
+  to[2] = (uint8_t)(word >> 40);
+  to[3] = (uint8_t)(word >> 32);
+  to[4] = (uint8_t)(word >> 24);
+  to[5] = (uint8_t)(word >> 16);
+  to[6] = (uint8_t)(word >> 8);
+  to[7] = (uint8_t)word;
 }
 
 static inline uint64_t gfs_crc_half_reflected(const uint8_t *from) {
@@ -46,11 +69,8 @@ const gfs_crc *gfs_crc_of(int kind) {
   return kind >= 0 && (size_t)kind < sizeof crcs / sizeof crcs[0] ? &crcs[kind] : NULL;
 }
 
-uint64_t gfs_crc_bytes(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
-                       const uint8_t *data) {
-  gfs_crc_steps *steps = set->steps[crc->instruction];
-  if (steps != NULL)
-    return steps(state, len, data);
+uint64_t gfs_crc_pieces(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
+                        const uint8_t *data) {
   if (set->block != 0) {
     size_t groups = len / GFS_CRC_GROUP;
     state = set->group[crc->order](crc, state, groups, data);
@@ -62,8 +82,10 @@ uint64_t gfs_crc_bytes(const gfs_crc *crc, const gfs_crc_set *set, uint64_t stat
 }
 
 void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message) {
-  for (unsigned n = 0; n < sizeof state; n++)
-    message[n] ^= (uint8_t)(state >> (crc->order == GFS_CRC_REFLECTED ? 8 * n : 56 - 8 * n));
+  if (crc->order == GFS_CRC_REFLECTED)
+    gfs_crc_put_reflected(message, gfs_crc_word_reflected(message) ^ state);
+  else
+    gfs_crc_put_normal(message, gfs_crc_word_normal(message) ^ state);
 }
 
 void gfs_crc_fence(void) {
@@ -72,22 +94,25 @@ void gfs_crc_fence(void) {
 #endif
 }
 
-/* The carry-less multiplications of this CPU. A library for one instruction set does not look for
+/* The instructions over GF(2)[x] of this CPU. A library for one instruction set does not look for
  * them. */
-static uint32_t carryless(void) {
 #if DETECTED
+static _Atomic uint32_t found; /* CPUID is slow in virtual machines */
+
+static GFS_NOT_INLINED uint32_t find_carryless(void) {
   enum { KNOWN = 1 << 8 };
-  static _Atomic uint32_t found; /* CPUID is slow in virtual machines */
-  uint32_t bits = atomic_load_explicit(&found, memory_order_relaxed);
-  if (bits == 0) {
-    bits = gfs_cpu_carryless() | KNOWN;
-    atomic_store_explicit(&found, bits, memory_order_relaxed);
-  }
+  uint32_t bits = gfs_cpu_carryless() | KNOWN;
+  atomic_store_explicit(&found, bits, memory_order_relaxed);
   return bits;
-#else
-  return 0;
-#endif
 }
+
+static uint32_t carryless(void) {
+  uint32_t bits = atomic_load_explicit(&found, memory_order_relaxed);
+  return bits != 0 ? bits : find_carryless();
+}
+#else
+static uint32_t carryless(void) { return 0; }
+#endif
 
 const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa) {
   const gfs_crc_set *set = gfs_crc_sets;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "inlining.h"
 #include "printable.h"
 #include "tuned.h"
 
@@ -103,10 +104,8 @@ static const gfs_isa *initial_isa(uint32_t features, const char **complaint) {
   return best_isa(features);
 }
 
-const gfs_isa *gfs_dispatch_isa(void) {
-  const gfs_isa *isa = gfs_dispatch_known_isa();
-  if (isa != NULL)
-    return isa;
+static GFS_NOT_INLINED const gfs_isa *choose_isa(void) {
+  const gfs_isa *isa = NULL;
   uint32_t features = gfs_cpu_features();
   const char *complaint;
   const gfs_isa *initial = initial_isa(features, &complaint);
@@ -117,6 +116,11 @@ const gfs_isa *gfs_dispatch_isa(void) {
   if (complaint != NULL)
     complain(complaint, find_isa(complaint) != NULL, features);
   return initial;
+}
+
+const gfs_isa *gfs_dispatch_isa(void) {
+  const gfs_isa *isa = gfs_dispatch_known_isa();
+  return isa != NULL ? isa : choose_isa();
 }
 
 gfsmith_status gfsmith_set_isa(const char *name) {
