@@ -29,27 +29,34 @@ static uint64_t reduced(const gfs_crc *crc, const gfs_crc_set *set, bool lines, 
   return gfs_crc_bytes(crc, set, 0, GFS_CRC_GROUP, group);
 }
 
-/* The same, with `first` bytes before whole blocks. They stand behind zeros in a message of one
- * block, which do not change the remainder. */
+/* The same, with `first` bytes, REGISTER_BYTES at least, before whole blocks. They stand behind
+ * zeros in a message of one block, which do not change the remainder. Copies of a whole line need
+ * no call, and the bytes behind the first ones exist. */
 static GFS_NOT_INLINED uint64_t padded(const gfs_crc *crc, const gfs_crc_set *set, bool lines,
                                        uint64_t state, size_t first, size_t rest,
                                        const uint8_t *data) {
   alignas(GFS_CACHE_LINE) uint8_t message[GFS_CRC_BLOCK_MAX];
   size_t zeros = (lines ? GFS_CRC_LINE : set->block) - first;
-  memset(message, 0, zeros);
-  memcpy(message + zeros, data, first);
-  gfs_crc_start(crc, state, message + zeros);
+  if (lines) {
+    memset(message, 0, GFS_CRC_LINE);
+    memcpy(message + zeros, data, GFS_CRC_LINE);
+  } else {
+    memset(message, 0, zeros);
+    memcpy(message + zeros, data, first);
+  }
+  gfs_crc_start(crc, state, data, message + zeros);
   return reduced(crc, set, lines, 0, message, rest, data + first);
 }
 
-/* The register after len bytes, more than a line. The first bytes, up to a whole number of blocks
+/* The register after len bytes, a line at least. The first bytes, up to a whole number of blocks
  * before the end, are separate. */
 static GFS_NOT_INLINED uint64_t folded(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state,
                                        size_t len, const uint8_t *data) {
-  bool lines = len < BLOCKS_MIN;
+  size_t apart = set->steps[crc->instruction] != NULL ? STEPPED_MAX : REGISTER_BYTES;
+  bool few = (len & (set->block - 1)) < apart;
+  bool lines = len < (few ? BLOCKS_MIN / 2 : BLOCKS_MIN);
   size_t block = lines ? GFS_CRC_LINE : set->block;
   size_t first = len & (block - 1);
-  size_t apart = set->steps[crc->instruction] != NULL ? STEPPED_MAX : REGISTER_BYTES;
   if (first >= apart)
     return padded(crc, set, lines, state, first, len - first, data);
   if (first > 0)

@@ -72,7 +72,7 @@ typedef uint64_t gfs_crc_steps(uint64_t state, size_t len, const uint8_t *data);
 typedef struct gfs_crc_set {
   uint32_t features;  /* of the instruction set, GFSMITH_CPU_* */
   uint32_t carryless; /* of the CPU, GFS_CARRYLESS_* */
-  size_t block; /* a power of two */
+  size_t block;       /* a power of two */
   gfs_crc_reduce *reduce[GFS_CRC_ORDERS];
   gfs_crc_reduce *reduce_line[GFS_CRC_ORDERS]; /* with blocks of GFS_CRC_LINE bytes */
   gfs_crc_fold_line *fold_line[GFS_CRC_ORDERS];
@@ -85,8 +85,15 @@ typedef struct gfs_crc_set {
 /* Order stores around the cache before all stores that follow. */
 void gfs_crc_fence(void);
 
-/* The best routines for an instruction set on this CPU; NULL: no instruction set. */
-const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa);
+/* The best routines for an instruction set on this CPU, found at the first use; NULL: no
+ * instruction set. */
+extern _Atomic(const gfs_crc_set *) gfs_crc_chosen[GFS_ISAS];
+const gfs_crc_set *gfs_crc_choose(const gfs_isa *isa);
+static inline const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa) {
+  const gfs_crc_set *set =
+      isa != NULL ? atomic_load_explicit(&gfs_crc_chosen[isa->id], memory_order_relaxed) : NULL;
+  return set != NULL ? set : gfs_crc_choose(isa);
+}
 
 /* The tables of a check, by the number of gfsmith_checksum; NULL: unknown. */
 const gfs_crc *gfs_crc_of(int kind);
@@ -102,8 +109,9 @@ static inline uint64_t gfs_crc_bytes(const gfs_crc *crc, const gfs_crc_set *set,
   return steps != NULL ? steps(state, len, data) : gfs_crc_pieces(crc, set, state, len, data);
 }
 
-/* Add a register to the first bytes of a message. */
-void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message);
+/* Write the sum of a register and the first bytes of data as the first bytes of a message. Data may
+ * be the message; if they are not, no load waits for stores to it. */
+void gfs_crc_start(const gfs_crc *crc, uint64_t state, const uint8_t *data, uint8_t *message);
 
 /* The fewest bytes for which folding is faster than groups and tables. */
 #define GFS_CRC_FOLDED_MIN 64u

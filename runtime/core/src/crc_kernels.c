@@ -1,7 +1,6 @@
 /* The generated routines of gfsmith_checksum.h, and their choice. */
 #include "cpu.h"
 #include "crc.h"
-#include "inlining.h"
 #include "prefetch.h"
 
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
@@ -13,7 +12,6 @@
 
 #if !defined(GFSMITH_SINGLE_ISA) &&                                                                \
     (defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64))
-#include <stdatomic.h>
 #define DETECTED 1
 #else
 #define DETECTED 0
@@ -71,7 +69,7 @@ const gfs_crc *gfs_crc_of(int kind) {
 
 uint64_t gfs_crc_pieces(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
                         const uint8_t *data) {
-  if (set->block != 0) {
+  if (set->block != 0 && len >= GFS_CRC_GROUP) {
     size_t groups = len / GFS_CRC_GROUP;
     state = set->group[crc->order](crc, state, groups, data);
     data += groups * GFS_CRC_GROUP;
@@ -81,11 +79,11 @@ uint64_t gfs_crc_pieces(const gfs_crc *crc, const gfs_crc_set *set, uint64_t sta
                                          : gfs_bytes_normal__words(crc, state, len, data);
 }
 
-void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message) {
+void gfs_crc_start(const gfs_crc *crc, uint64_t state, const uint8_t *data, uint8_t *message) {
   if (crc->order == GFS_CRC_REFLECTED)
-    gfs_crc_put_reflected(message, gfs_crc_word_reflected(message) ^ state);
+    gfs_crc_put_reflected(message, gfs_crc_word_reflected(data) ^ state);
   else
-    gfs_crc_put_normal(message, gfs_crc_word_normal(message) ^ state);
+    gfs_crc_put_normal(message, gfs_crc_word_normal(data) ^ state);
 }
 
 void gfs_crc_fence(void) {
@@ -96,30 +94,23 @@ void gfs_crc_fence(void) {
 
 /* The instructions over GF(2)[x] of this CPU. A library for one instruction set does not look for
  * them. */
-#if DETECTED
-static _Atomic uint32_t found; /* CPUID is slow in virtual machines */
-
-static GFS_NOT_INLINED uint32_t find_carryless(void) {
-  enum { KNOWN = 1 << 8 };
-  uint32_t bits = gfs_cpu_carryless() | KNOWN;
-  atomic_store_explicit(&found, bits, memory_order_relaxed);
-  return bits;
-}
-
 static uint32_t carryless(void) {
-  uint32_t bits = atomic_load_explicit(&found, memory_order_relaxed);
-  return bits != 0 ? bits : find_carryless();
-}
+#if DETECTED
+  return gfs_cpu_carryless(); /* slow in virtual machines, hence gfs_crc_chosen */
 #else
-static uint32_t carryless(void) { return 0; }
+  return 0;
 #endif
+}
 
-const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa) {
+_Atomic(const gfs_crc_set *) gfs_crc_chosen[GFS_ISAS];
+
+const gfs_crc_set *gfs_crc_choose(const gfs_isa *isa) {
   const gfs_crc_set *set = gfs_crc_sets;
   uint32_t features = isa != NULL ? isa->features : 0;
-  uint32_t multiplications = features != 0 ? carryless() : 0;
-  while (set->block != 0 &&
-         ((set->features & ~features) != 0 || (set->carryless & ~multiplications) != 0))
-    set++;
+  uint32_t instructions = features != 0 ? carryless() : 0;
+  while ((set->features & ~features) != 0 || (set->carryless & ~instructions) != 0)
+    set++; /* the last one needs nothing */
+  if (isa != NULL)
+    atomic_store_explicit(&gfs_crc_chosen[isa->id], set, memory_order_relaxed);
   return set;
 }

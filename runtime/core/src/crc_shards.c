@@ -47,7 +47,7 @@ static void fold_first(gfs_crc_shards *shards, const gfs_crc_row *row, size_t li
   for (unsigned n = 0; n < row->count; n++) {
     unsigned shard = row->first + n;
     uint64_t state = gfs_crc_to_register(shards->crc, *shards->state[shard]);
-    gfs_crc_start(shards->crc, state, shards->message[shard]);
+    gfs_crc_start(shards->crc, state, shards->message[shard], shards->message[shard]);
     data[n] = row->data[n] + GFS_CRC_LINE;
     if (row->copy != NULL)
       copy[n] = row->copy[n] + GFS_CRC_LINE;

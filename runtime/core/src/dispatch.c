@@ -58,8 +58,8 @@ gfsmith_status gfsmith_set_isa(const char *name) {
 
 #else
 
-/* Apart from `here` of tuned.c (the CPU) and the cache of raid.c the only variable of the library.
- */
+/* Apart from `here` of tuned.c (the CPU) and the caches of raid.c and crc_kernels.c the only
+ * variable of the library. */
 _Atomic(const gfs_isa *) gfs_dispatch_current;
 
 static bool supported(const gfs_isa *isa, uint32_t features) {

@@ -21,9 +21,9 @@ from tests.support.folders import built
 from tests.support.paths import ROOT
 
 #: The sets of x86 in the order of gfs_crc_sets.
-SETS = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
+SETS = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq", "sse42")
 #: The operations in the order of the wrapper.
-OPERATIONS = ("reduce", "reduce_line", "fold_line", "fold_copy", "narrow_line")
+OPERATIONS = ("reduce", "reduce_line", "fold_line", "fold_copy", "narrow_line", "group", "steps")
 RUNS = 5
 WRAPPER = """
 #include "crc_kernels.c"
@@ -34,15 +34,18 @@ int present(int set)
     return (s->features & ~gfs_cpu_features()) == 0 && (s->carryless & ~gfs_cpu_carryless()) == 0;
 }
 
-enum operation { REDUCE, REDUCE_LINE, FOLD_LINE, FOLD_COPY, NARROW_LINE };
+enum operation { REDUCE, REDUCE_LINE, FOLD_LINE, FOLD_COPY, NARROW_LINE, GROUP, STEPS };
 
-void run(int set, int order, enum operation operation, const uint64_t (*folds)[2], uint64_t state,
-         uint8_t *message, const uint8_t *data, uint8_t *output)
+/* constants: the folds, then those of the reduction. */
+uint64_t run(int set, int order, enum operation operation, const uint64_t (*constants)[2], uint64_t state,
+             uint8_t *message, size_t len, const uint8_t *data, uint8_t *output)
 {
     gfs_crc crc = {.bits = 64};
-    for (unsigned n = 0; n < 6; n++)
-        for (unsigned word = 0; word < 2; word++)
-            crc.folds[n][word] = folds[n][word];
+    for (unsigned word = 0; word < 2; word++) {
+        for (unsigned n = 0; n < 6; n++)
+            crc.folds[n][word] = constants[n][word];
+        crc.reduction[word] = constants[6][word];
+    }
     const gfs_crc_set *s = &gfs_crc_sets[set];
     switch (operation) {
     case REDUCE:
@@ -59,7 +62,13 @@ void run(int set, int order, enum operation operation, const uint64_t (*folds)[2
         break;
     case NARROW_LINE:
         s->narrow_line[order](&crc, message);
+        break;
+    case GROUP:
+        return s->group[order](&crc, state, 1, data);
+    case STEPS:
+        return s->steps[GFS_CRC_CRC32C](state, len, data);
     }
+    return state;
 }
 """
 
@@ -74,25 +83,24 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     sources = (str(folder / "wrapper.c"), str(core / "src" / "cpu_x86.c"))
     command = ["gcc", "-O2", "-shared", "-fPIC", *include, *sources, "-o", str(folder / "wrapper.so")]
     subprocess.run(command, check=True)
-    return ctypes.CDLL(str(folder / "wrapper.so"))
+    library = ctypes.CDLL(str(folder / "wrapper.so"))
+    library.run.restype = ctypes.c_uint64
+    return library
 
 
 def bits(data: bytes) -> list[int]:
     return [byte >> i & 1 for byte in data for i in range(8)]
 
 
-def executed(
-    routine: Routine, numbers: Tables, state: int, message: bytes, data: bytes
-) -> tuple[list[int], list[int]]:
-    """Return the bits of the message and of the output after a step, as the prover gives them."""
+def executed(routine: Routine, numbers: Tables, state: int, message: bytes, data: bytes) -> Execution:
+    """Return the execution of a step, as the prover has it."""
     check = next(check for check in CHECKSUMS if check.reflected == routine.reflected)
     execution = Execution(check, numbers, bits(message), bits(data), bits(state.to_bytes(8, "little")))
     execution.run((*routine.head, *routine.body))
     ends = [execution.values[value] for value in routine.after]
     execution.values.update(zip(routine.before, ends, strict=True))
     execution.run(routine.close)
-    output = execution.arrays["group"] if routine.operation.startswith("reduce") else execution.arrays["copy"]
-    return execution.arrays["message"], output
+    return execution
 
 
 @pytest.mark.parametrize("routine", [r for r in routines() if r.set in SETS], ids=lambda r: r.symbol)
@@ -101,19 +109,24 @@ def test_a_step_is_that_of_the_cpu(compiled: ctypes.CDLL, routine: Routine) -> N
     if not compiled.present(set_):
         pytest.skip(f"this CPU lacks {routine.set}")
     rng = random.Random(routine.symbol)
-    operation = OPERATIONS.index(routine.operation)
+    operation = OPERATIONS.index("steps" if routine.check else routine.operation)
     aligned = ctypes.create_string_buffer(2 * LINE)
     start = -ctypes.addressof(aligned) % LINE
     for _ in range(RUNS):
-        folds = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in DISTANCES)
+        pairs = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in (*DISTANCES, GROUP))
         message, data = rng.randbytes(routine.block), rng.randbytes(routine.block)
         state = rng.getrandbits(64)
-        want, output = executed(routine, replace(tables(CHECKSUMS[0]), folds=folds), state, message, data)
+        numbers = replace(tables(CHECKSUMS[0]), folds=pairs[:-1], reduction=pairs[-1])
+        want = executed(routine, numbers, state, message, data)
+        output = want.arrays["group" if routine.operation.startswith("reduce") else "copy"]
         memory = ctypes.create_string_buffer(message, len(message))
-        flat = (ctypes.c_uint64 * (2 * len(folds)))(*(word for pair in folds for word in pair))
+        flat = (ctypes.c_uint64 * (2 * len(pairs)))(*(word for pair in pairs for word in pair))
         ctypes.memset(aligned, 0, len(aligned))
         at = ctypes.c_void_p(ctypes.addressof(aligned) + start)
-        compiled.run(set_, int(routine.reflected), operation, flat, ctypes.c_uint64(state), memory, data, at)
+        size = ctypes.c_size_t(routine.block)
+        first = (set_, int(routine.reflected), operation, flat, ctypes.c_uint64(state))
+        register = compiled.run(*first, memory, size, data, at)
+        assert bits(register.to_bytes(8, "little")) == want.register
         end = 8 * (routine.block if routine.body else GROUP)
-        assert bits(memory.raw)[:end] == want[:end]
+        assert bits(memory.raw)[:end] == want.arrays["message"][:end]
         assert bits(aligned.raw[start : start + LINE])[: len(output)] == output[: 8 * LINE]

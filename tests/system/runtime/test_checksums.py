@@ -314,7 +314,7 @@ MUTANTS = (
     Mutant("fold_row(shards, &rest, lines - 1);", "fold_row(shards, &rest, lines);"),
     Mutant("row->data[n] + GFS_CRC_LINE", "row->data[n]"),
     Mutant("row->copy[n] + GFS_CRC_LINE", "row->copy[n]"),
-    Mutant("gfs_crc_start(shards->crc, state, shards->message[shard]);", ";"),
+    Mutant("gfs_crc_start(shards->crc, state, shards->message[shard], shards->message[shard]);", ";"),
     Mutant("lines + GFS_CRC_LINE - tail", "lines + tail"),
     Mutant("row->data[n] + row->len - tail", "row->data[n]"),
     Mutant("set->fold_line[crc->order](crc, lines, 1, 1, &second, 0);", ";"),

@@ -169,8 +169,8 @@ def objects(compiler: Compiler) -> dict[str, ELFFile]:
 
 
 def test_no_constructors_and_few_variables(objects: dict[str, ELFFile]) -> None:
-    """The variables are the current set, the CPU with its carry-less multiplications, raid.c's cached
-    kernels: atomic pointers, a page or two, and the coefficients of P and Q in raid_short.c."""
+    """The variables are the current set, the CPU, a pointer to the routines of checksums for each set, raid.c's
+    cached kernels: atomic pointers, a page or two, and the coefficients of P and Q in raid_short.c."""
     variables = {}
     for name, elf in objects.items():
         for section in elf.iter_sections():
@@ -180,7 +180,7 @@ def test_no_constructors_and_few_variables(objects: dict[str, ELFFile]) -> None:
                 variables[name] = section["sh_size"]
     assert variables.keys() == {"crc_kernels", "dispatch", "tuned", "raid", "raid_short"}
     assert variables["dispatch"] == variables["tuned"] == 8
-    assert variables["crc_kernels"] == 4
+    assert variables["crc_kernels"] % 8 == 0 and variables["crc_kernels"] <= 256
     assert variables["raid"] % 8 == 0 and variables["raid"] <= 8192
     assert variables["raid_short"] < 1024
 

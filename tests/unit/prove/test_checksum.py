@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS, Checksum, checksum
-from gfsmith.ir.folding import DISTANCES, Act, Instr, Routine, Tables
+from gfsmith.ir.folding import DISTANCES, GROUP, Act, Instr, Routine, Tables
 from gfsmith.lower.checksums import routines, tables
 from gfsmith.prove.checksum.prove import prove, prove_tables
 from gfsmith.prove.verdict import Status
@@ -34,7 +34,7 @@ SAMPLE = ("CRC32C", "CRC64_NVME", "CRC16_T10")
 
 
 def _checks(routine: Routine) -> list[Checksum]:
-    return [check for check in BY_NAME.values() if check.reflected == routine.reflected]
+    return [check for check in BY_NAME.values() if routine.serves(check.name, check.reflected)]
 
 
 def test_the_definition_gives_the_published_checksums() -> None:
@@ -67,8 +67,21 @@ def _wrong(instr: Instr) -> Iterator[Instr]:
         case Act.XOR:
             yield replace(instr, args=instr.args[:1] * 2)
             yield replace(instr, args=instr.args[1:])
-        case Act.CLMUL:
+        case Act.CLMUL | Act.CROSS:
             yield replace(instr, offset=1 - instr.offset)
+            yield replace(instr, act=Act.CROSS if instr.act is Act.CLMUL else Act.CLMUL)
+        case Act.SLIDE | Act.EXTRACT:
+            yield replace(instr, offset=1 - instr.offset)
+        case Act.REDUCTION:
+            yield replace(instr, act=Act.CONSTANTS, offset=GROUP)
+        case Act.CRC:
+            yield replace(instr, text={"CRC32C": "CRC32", "CRC32": "CRC32C"}[instr.text])
+            yield replace(instr, offset=2 * instr.offset)
+            yield replace(instr, args=instr.args[::-1])
+            yield replace(instr, args=instr.args[:1] * 2)
+        case Act.WORD:
+            yield replace(instr, width=instr.width // 2)
+            yield replace(instr, width=2 * instr.width)
         case Act.CONSTANTS:
             yield replace(instr, offset=DISTANCES[DISTANCES.index(instr.offset) - 1])
         case Act.LOAD:
@@ -113,7 +126,8 @@ def _mutants(routine: Routine) -> Iterator[Routine]:
 @pytest.mark.parametrize("symbol", [s for s in BY_SYMBOL if not s.endswith(("avx512", "pmull"))])
 def test_mutants_are_refuted(symbol: str) -> None:
     routine = BY_SYMBOL[symbol]
-    check = next(check for check in map(BY_NAME.get, SAMPLE) if check and check in _checks(routine))
+    names = (routine.check,) if routine.check else SAMPLE
+    check = next(check for check in map(BY_NAME.get, names) if check and check in _checks(routine))
     mutants = list(_mutants(routine))
     assert len(mutants) > 5
     for mutant in mutants:
@@ -130,13 +144,13 @@ def test_copies_are_proved(order: str) -> None:
         assert "of the copy is" in prove(wrong, check, tables(check)).reason
 
 
-def _flipped(table: Tables, name: str, *place: int) -> Tables:
-    """Return the tables with the lowest bit of one number changed."""
+def _flipped(table: Tables, name: str, *place: int, bit: int = 0) -> Tables:
+    """Return the tables with one bit of one number changed."""
 
     def changed(value: object, at: tuple[int, ...]) -> object:
         if not at:
             assert isinstance(value, int)
-            return value ^ 1
+            return value ^ 1 << bit
         assert isinstance(value, tuple)
         return (*value[: at[0]], changed(value[at[0]], at[1:]), *value[at[0] + 1 :])
 
@@ -149,16 +163,22 @@ def test_a_changed_constant_is_refuted(name: str) -> None:
     check, table = BY_NAME[name], tables(BY_NAME[name])
     order = "reflected" if check.reflected else "normal"
     narrow, word = BY_SYMBOL[f"gfs_narrow_line_{order}__pclmulqdq"], BY_SYMBOL[f"gfs_word_{order}__words"]
+    group = BY_SYMBOL[f"gfs_group_{order}__pclmulqdq"]
     for distance in range(DISTANCES.index(narrow.block // 2) + 1):
         for half in (0, 1):
             wrong = _flipped(table, "folds", distance, half)
             assert prove(narrow, check, wrong).status is Status.REFUTED
+    for half in (0, 1):
+        wrong = _flipped(table, "reduction", half, bit=63)  # bit 0 of the quotient has no effect
+        assert prove(group, check, wrong).status is Status.REFUTED
     for nibble in range(16):
         for entry in range(16):
             assert prove(word, check, _flipped(table, "slices", nibble, entry)).status is Status.REFUTED
     for name_ in ("bits", "reflected", "ones", "modulus"):
         wrong = replace(table, **{name_: getattr(table, name_) ^ 1})
         assert "parameters" in prove_tables(check, wrong).reason
+    other = "CRC32" if name == "CRC32C" else "CRC32C"
+    assert f"is that of {other}" in prove_tables(check, replace(table, instruction=other)).reason
     for power in (0, 1, 63):
         wrong = _flipped(table, "powers", power)
         assert f"power {power} is" in prove_tables(check, wrong).reason
@@ -170,4 +190,8 @@ def test_constants_of_another_check_are_refuted() -> None:
     for check in _checks(routine):
         for other in _checks(routine):
             assert bool(prove(routine, check, tables(other))) == (check is other)
+    step = BY_SYMBOL["gfs_word_crc32c__sse42"]
+    assert "another check" in prove(step, BY_NAME["CRC32"], tables(BY_NAME["CRC32"])).reason
+    for name in ("CRC32", "CRC64_NVME"):
+        assert not prove(replace(step, check=name), BY_NAME[name], tables(BY_NAME[name]))
     assert "another order" in prove(routine, BY_NAME["CRC16_T10"], tables(BY_NAME["CRC16_T10"])).reason
