@@ -52,11 +52,6 @@ static inline void gfs_crc_put_normal(uint8_t *to, uint64_t word) {
   to[7] = (uint8_t)word;
 }
 
-static inline uint64_t gfs_crc_half_reflected(const uint8_t *from) {
-  return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
-         (uint64_t)from[3] << 24;
-}
-
 #include "crc_kernels.inc"
 
 static const gfs_crc crcs[] = {

@@ -241,9 +241,10 @@ class _Words:
     def expression(self, instr: Instr, args: Sequence[str]) -> str:
         match instr.act:
             case Act.WORD:
-                return _NUMBER[instr.width].format(order=self.order)
+                whole = instr.width == WORD
+                return f"gfs_crc_word_{self.order}(data)" if whole else _number(instr.width)
             case Act.BYTE:
-                return _NUMBER[1]
+                return "data[0]"
             case Act.CRC:
                 state, data = args
                 function = self._instructions[instr.text, instr.offset]
@@ -254,13 +255,10 @@ class _Words:
         raise AssertionError("words change no message")
 
 
-#: Expressions for the next bytes as a number.
-_NUMBER = {
-    WORD: "gfs_crc_word_{order}(data)",
-    4: "gfs_crc_half_{order}(data)",
-    2: "(uint64_t)data[0] | (uint64_t)data[1] << 8",
-    1: "data[0]",
-}
+def _number(width: int) -> str:
+    """Return an expression for the next bytes as a number, the first byte the lowest."""
+    parts = (f"(uint64_t)data[{n}]" + (f" << {8 * n}" if n else "") for n in range(width))
+    return " | ".join(parts)
 
 
 def _nested(function: str, args: Sequence[str]) -> str:
