@@ -169,8 +169,8 @@ def objects(compiler: Compiler) -> dict[str, ELFFile]:
 
 
 def test_no_constructors_and_few_variables(objects: dict[str, ELFFile]) -> None:
-    """The variables are the current set, the CPU, a pointer to the routines of checksums for each set, raid.c's
-    cached kernels: atomic pointers, a page or two, and the coefficients of P and Q in raid_short.c."""
+    """The variables are the current set, the CPU, the routines of checksums for each set, raid.c's cached
+    kernels: atomic pointers, a page or two, and the coefficients of P and Q in raid_short.c."""
     variables = {}
     for name, elf in objects.items():
         for section in elf.iter_sections():

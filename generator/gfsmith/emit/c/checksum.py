@@ -181,8 +181,9 @@ class _Neon:
             case Act.CLMUL:
                 return f"vreinterpretq_u8_p128({self._product(instr.offset, args)})"
             case Act.CROSS:
-                words = (self._lane(arg, n) for arg, n in zip(args, (instr.offset, 1 - instr.offset), strict=True))
-                return f"vreinterpretq_u8_p128(vmull_p64({', '.join(words)}))"
+                places = zip(args, (instr.offset, 1 - instr.offset), strict=True)
+                lanes = ", ".join(self._lane(arg, word) for arg, word in places)
+                return f"vreinterpretq_u8_p128(vmull_p64({lanes}))"
             case Act.SLIDE:
                 pair = ("vdupq_n_u8(0)", args[0]) if instr.offset else (args[0], "vdupq_n_u8(0)")
                 return f"vextq_u8({', '.join(pair)}, {WORD})"

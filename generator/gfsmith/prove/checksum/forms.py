@@ -46,8 +46,8 @@ _CRC = 32
 
 
 def instruction(name: str, register: Sequence[int], data: Sequence[int]) -> Bits:
-    """Return the effect of a crc32 instruction on a register of 64 bits, as the manuals have it: with the bits
-    of register and data reversed, (data x^32 + register x^len) mod P, of 32 bits, reversed again."""
+    """Return the effect of a crc32 instruction on a register of 64 bits, as the manuals have it: with the
+    bits of register and data reversed, (data x^32 + register x^len) mod P, of 32 bits, reversed again."""
     polynomial = number(INSTRUCTIONS[name], _CRC + 1)
     coefficients = [0] * _CRC + list(reversed(data))
     for i, bit in enumerate(reversed(register[:_CRC])):
@@ -132,8 +132,8 @@ class Execution:
                 constant = self.constants[instr.args[1]][1 - instr.offset]
                 return product(_word(args[0], instr.offset), constant)
             case Act.SLIDE:
-                words = [[0] * _WORD, _word(args[0], 1 - instr.offset)]
-                return _joined(words if instr.offset else reversed(words))
+                kept, zeros = _word(args[0], 1 - instr.offset), [0] * _WORD
+                return zeros + kept if instr.offset else kept + zeros
             case Act.HALF:
                 half = len(args[0]) // 2
                 return args[0][half * instr.offset : half * (instr.offset + 1)]
