@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "dispatch.h"
+#include "gfsmith_checksum.h"
 
 /* The order of the bits of a byte in the message, and of a register's coefficients. Registers have
  * 64 bits. */
@@ -95,8 +96,18 @@ static inline const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa) {
   return set != NULL ? set : gfs_crc_choose(isa);
 }
 
+/* Those of the current instruction set. */
+static inline const gfs_crc_set *gfs_crc_set_now(void) {
+  const gfs_isa *isa = gfs_dispatch_known_isa();
+  return gfs_crc_set_of(isa != NULL ? isa : gfs_dispatch_isa());
+}
+
 /* The tables of a check, by the number of gfsmith_checksum; NULL: unknown. */
-const gfs_crc *gfs_crc_of(int kind);
+enum { GFS_CRC_KINDS = GFSMITH_CRC16_T10 + 1 };
+extern const gfs_crc gfs_crcs[GFS_CRC_KINDS];
+static inline const gfs_crc *gfs_crc_of(int kind) {
+  return kind >= 0 && kind < GFS_CRC_KINDS ? &gfs_crcs[kind] : NULL;
+}
 
 /* The register after bytes: group by group, the rest by tables. */
 uint64_t gfs_crc_pieces(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,

@@ -54,13 +54,9 @@ static inline void gfs_crc_put_normal(uint8_t *to, uint64_t word) {
 
 #include "crc_kernels.inc"
 
-static const gfs_crc crcs[] = {
+const gfs_crc gfs_crcs[GFS_CRC_KINDS] = {
 #include "crc_tables.inc"
 };
-
-const gfs_crc *gfs_crc_of(int kind) {
-  return kind >= 0 && (size_t)kind < sizeof crcs / sizeof crcs[0] ? &crcs[kind] : NULL;
-}
 
 uint64_t gfs_crc_pieces(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
                         const uint8_t *data) {

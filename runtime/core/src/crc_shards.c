@@ -13,7 +13,7 @@ gfsmith_status gfs_crc_shards_begin(gfs_crc_shards *shards, gfsmith_checksum kin
     if (!gfs_crc_is_checksum(crc, states[n]))
       return GFSMITH_EINVAL;
   shards->crc = crc;
-  shards->set = gfs_crc_set_of(gfs_dispatch_isa());
+  shards->set = gfs_crc_set_now();
   shards->len = len;
   shards->folded = shards->set->block != 0 && len >= GFS_CRC_FOLDED_MIN;
   return GFSMITH_OK;

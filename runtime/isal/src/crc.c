@@ -21,7 +21,7 @@ static const gfs_crc others[] = {
 enum { COPIED = 8192 };
 
 static uint64_t best(const gfs_crc *crc, uint64_t before, const byte *data, uint64_t len) {
-  return gfs_crc_updated(crc, gfs_crc_set_of(gfs_dispatch_isa()), before, (size_t)len, data);
+  return gfs_crc_updated(crc, gfs_crc_set_now(), before, (size_t)len, data);
 }
 
 static uint64_t plain(const gfs_crc *crc, uint64_t before, const byte *data, uint64_t len) {
