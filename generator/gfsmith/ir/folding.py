@@ -44,9 +44,7 @@ class Act(Enum):
     HALF = auto()  #: half `offset` of a vector of 2 `width` bytes; 0: the first bytes
     START = auto()  #: the register before as word `offset` of a vector; the other words are 0
     STATE = auto()  #: the register before
-    WORD = (
-        auto()
-    )  #: the next `width` bytes as a number; reflected: the first is the lowest; else the last
+    WORD = auto()  #: the next `width` bytes as a number; reflected: the first is the lowest; else the last
     CRC = auto()  #: the register after `offset` bytes, given as a number, by the crc32 instruction `text`
     BYTE = auto()  #: the next byte as a number
     SHIFT = auto()  #: a register shifted by `offset` bits to the left, or to the right if negative

@@ -1,5 +1,6 @@
 /* crc.c: ISA-L's crc.h and crc64.h, except for the functions in named.c. The _base functions use
- * tables, the others carry-less multiplications if the processor has them. */
+ * tables, the others carry-less multiplications and crc32 instructions if the processor has them.
+ */
 #include "crc.h"
 
 #include <string.h>

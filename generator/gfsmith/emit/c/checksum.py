@@ -55,24 +55,27 @@ _SETS = {
 
 @dataclass(frozen=True, slots=True)
 class _Instructions:
-    """A set of crc32 instructions: its names in gcc and clang, and its functions: (check, bytes) -> name."""
+    """A set of crc32 instructions: its names in gcc and clang, and (check, bytes) -> the start of a call."""
 
     arch: Arch
     gcc: str
     clang: str
-    functions: dict[tuple[str, int], str]
+    calls: dict[tuple[str, int], str]
 
 
 _INSTRUCTIONS = {
     "sse42": _Instructions(
-        Arch.X86_64, "sse4.2", "sse4.2", {("CRC32C", size): f"_mm_crc32_u{8 * size}" for size in STEPS}
+        Arch.X86_64,
+        "sse4.2",
+        "sse4.2",
+        {("CRC32C", size): f"_mm_crc32_u{8 * size}({'' if size == WORD else '(uint32_t)'}" for size in STEPS},
     ),
     "crc": _Instructions(
         Arch.AARCH64,
         "+crc",
         "crc",
         {
-            (check, size): f"GFS_CRC_CALL({check.lower()}{letter})"
+            (check, size): f"GFS_CRC_CALL({check.lower()}{letter})((uint32_t)"
             for check in ("CRC32C", "CRC32")
             for size, letter in zip(STEPS, "dwhb", strict=True)
         },
@@ -231,10 +234,10 @@ def _register(instr: Instr, args: Sequence[str]) -> str:
 
 
 class _Words:
-    """Numbers of 64 bits on every machine, and crc32 instructions: (check, bytes) -> function."""
+    """Numbers of 64 bits on every machine, and crc32 instructions: (check, bytes) -> the start of a call."""
 
-    def __init__(self, order: str, instructions: Mapping[tuple[str, int], str] | None = None) -> None:
-        self.order, self._instructions = order, instructions or {}
+    def __init__(self, order: str, calls: Mapping[tuple[str, int], str] | None = None) -> None:
+        self.order, self._calls = order, calls or {}
 
     def vector(self, width: int) -> str:
         return _REGISTER
@@ -248,8 +251,8 @@ class _Words:
                 return "data[0]"
             case Act.CRC:
                 state, data = args
-                function = self._instructions[instr.text, instr.offset]
-                return f"{function}({state}, (uint{8 * instr.offset}_t){data})"
+                cast = "" if instr.offset == WORD else f"(uint{8 * instr.offset}_t)"
+                return f"{self._calls[instr.text, instr.offset]}{state}, {cast}{data})"
         return _register(instr, args)
 
     def store(self, instr: Instr, value: str) -> str:
@@ -328,7 +331,7 @@ def _words(order: str, routines: Sequence[Routine]) -> dict[str, object]:
 def _steps(name: str, routines: Sequence[Routine]) -> dict[str, object]:
     """Return the template context of a set of crc32 instructions: a function for each check."""
     kept = _INSTRUCTIONS[name]
-    spelling = _Words("reflected", kept.functions)
+    spelling = _Words("reflected", kept.calls)
     checks = dict.fromkeys(routine.check for routine in routines)
     return {
         "set": name,
