@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import random
+import re
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +34,12 @@ int present(int set)
 {
     const gfs_crc_set *s = &gfs_crc_sets[set];
     return (s->features & ~gfs_cpu_features()) == 0 && (s->carryless & ~gfs_cpu_carryless()) == 0;
+}
+
+int stepped(void)
+{
+    const gfs_isa isa = {.features = gfs_cpu_features()};
+    return gfs_crc_choose(&isa)->steps[GFS_CRC_CRC32C] != NULL;
 }
 
 enum operation { REDUCE, REDUCE_LINE, FOLD_LINE, FOLD_COPY, NARROW_LINE, GROUP, STEPS };
@@ -101,6 +109,12 @@ def executed(routine: Routine, numbers: Tables, state: int, message: bytes, data
     execution.values.update(zip(routine.before, ends, strict=True))
     execution.run(routine.close)
     return execution
+
+
+def test_the_instruction_of_this_cpu_is_chosen(compiled: ctypes.CDLL) -> None:
+    flags = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    assert flags is not None
+    assert bool(compiled.stepped()) == ("sse4_2" in flags[1].split())
 
 
 @pytest.mark.parametrize("routine", [r for r in routines() if r.set in SETS], ids=lambda r: r.symbol)
