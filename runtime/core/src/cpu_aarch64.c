@@ -65,7 +65,13 @@ __declspec(dllimport) int __stdcall IsProcessorFeaturePresent(unsigned long feat
 
 /* winnt.h of the Windows SDK 10.0.26100; older ones lack the names. Windows returns false for
  * features that it does not know. */
-enum { FEATURE_CRYPTO = 30, FEATURE_CRC32 = 31, FEATURE_SVE = 46, FEATURE_SVE2 = 47, FEATURE_SHA3 = 64 };
+enum {
+  FEATURE_CRYPTO = 30,
+  FEATURE_CRC32 = 31,
+  FEATURE_SVE = 46,
+  FEATURE_SVE2 = 47,
+  FEATURE_SHA3 = 64
+};
 
 /* Windows itself requires ASIMD. */
 uint32_t gfs_cpu_features(void) {
