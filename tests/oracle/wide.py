@@ -18,6 +18,52 @@ from typing import Any
 import numpy as np
 
 POLYNOMIALS = {"leopard8": 0x11D, "leopard16": 0x1002D, "reed_solomon_simd": 0x1002D, "lch16": 0x1002D}
+#: Shapes for the matrix: one shard, several blocks of data, truncated blocks.
+SMALL = (
+    ("leopard8", 1, 1),
+    ("leopard8", 5, 3),
+    ("leopard8", 20, 4),
+    ("leopard8", 9, 17),
+    ("leopard16", 1, 1),
+    ("leopard16", 3, 2),
+    ("leopard16", 13, 5),
+    ("leopard16", 6, 24),
+    ("reed_solomon_simd", 3, 2),
+    ("reed_solomon_simd", 3, 4),
+    ("reed_solomon_simd", 4, 3),
+    ("reed_solomon_simd", 13, 5),
+    ("reed_solomon_simd", 5, 21),
+    ("lch16", 1, 1),
+    ("lch16", 2, 4),
+    ("lch16", 20, 3),
+    ("lch16", 7, 5),
+    ("lch16", 3, 24),
+)
+#: Shapes and lengths for the bytes of the originals; 342 of 1023 is that of JAM.
+SHAPES = (
+    ("leopard8", 1, 1, 64),
+    ("leopard8", 17, 3, 8256),
+    ("leopard8", 100, 20, 640),
+    ("leopard8", 128, 128, 192),
+    ("leopard16", 1, 1, 64),
+    ("leopard16", 2, 1, 128),
+    ("leopard16", 10, 4, 8256),
+    ("leopard16", 200, 55, 320),
+    ("leopard16", 256, 256, 1088),
+    ("leopard16", 1000, 100, 192),
+    ("leopard16", 342, 681, 448),
+    ("leopard16", 1024, 1024, 576),
+    ("leopard16", 5000, 1, 64),
+    ("leopard16", 3, 2000, 64),
+    ("reed_solomon_simd", 1, 1, 2),
+    ("reed_solomon_simd", 60, 40, 66),
+    ("reed_solomon_simd", 40, 60, 8254),
+    ("reed_solomon_simd", 200, 50, 4094),
+    ("reed_solomon_simd", 50, 200, 190),
+    ("reed_solomon_simd", 342, 681, 448),
+    ("reed_solomon_simd", 1000, 900, 64),
+    ("reed_solomon_simd", 3, 2000, 130),
+)
 
 
 @cache

@@ -195,11 +195,11 @@ static PyObject *update(PyObject *module, PyObject *const *given, Py_ssize_t cou
   return result;
 }
 
-bool too_many(const handle *h, const bool *present) {
+bool too_many(unsigned n, unsigned m, const bool *present) {
   unsigned missing = 0;
-  for (unsigned i = 0; i < h->k + h->m; i++)
+  for (unsigned i = 0; i < n; i++)
     missing += !present[i];
-  return missing > h->m;
+  return missing > m;
 }
 
 /* reconstruct(codec, shards, present, wanted) */
@@ -212,7 +212,7 @@ static PyObject *reconstruct(PyObject *module, PyObject *const *given, Py_ssize_
   if (h == NULL || !flags_of(given[2], "present", n, present) ||
       !flags_of(given[3], "wanted", n, wanted))
     return NULL;
-  if (too_many(h, present))
+  if (too_many(n, h->m, present))
     return done(GFSMITH_ETOOMANY, "reconstruct");
   uses_of(n, present, wanted, uses);
   shards s;

@@ -157,7 +157,7 @@ static PyObject *reconstruct_checksums(PyObject *module, PyObject *const *given,
   repair r;
   if (h == NULL || !repair_of(given, n, &r))
     return NULL;
-  if (too_many(h, r.present))
+  if (too_many(n, h->m, r.present))
     return done(GFSMITH_ETOOMANY, "reconstruct_checksums");
   uses_of(n, r.present, r.wanted, uses);
   shards s;

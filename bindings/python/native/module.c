@@ -94,8 +94,8 @@ static const char *const isas[] = {
 };
 
 static PyMethodDef *const parts[] = {
-    codec_methods, call_methods,   batch_methods,  plan_methods,  raid_methods,    device_methods,
-    graph_methods, timing_methods, stream_methods, words_methods, checksum_methods};
+    codec_methods, call_methods,   batch_methods,  plan_methods,  raid_methods,     device_methods,
+    graph_methods, timing_methods, stream_methods, words_methods, checksum_methods, wide_methods};
 
 static int execute(PyObject *module) {
   PyObject *names = PyTuple_New(sizeof isas / sizeof *isas);

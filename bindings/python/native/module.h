@@ -60,8 +60,9 @@ void uses_of(unsigned n, const bool *present, const bool *wanted, use *uses);
 /* Flags as a list of bool. NULL: an exception is set. */
 PyObject *flag_list(Py_ssize_t count, const bool *flags);
 
-/* Are more than m shards missing? The library finds that too, but only for shards of one length. */
-bool too_many(const handle *h, const bool *present);
+/* Are more than m of n shards missing? The library finds that too, but only for shards of one
+ * length. */
+bool too_many(unsigned n, unsigned m, const bool *present);
 
 /* FAST(name): an entry for a function that takes its arguments as an array. */
 #define FAST(name) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, NULL}
@@ -76,6 +77,7 @@ extern PyMethodDef graph_methods[];
 extern PyMethodDef raid_methods[];
 extern PyMethodDef timing_methods[];
 extern PyMethodDef stream_methods[];
+extern PyMethodDef wide_methods[];
 extern PyMethodDef words_methods[];
 
 #endif

@@ -1,5 +1,6 @@
 #include "shards.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "errors.h"
@@ -22,14 +23,15 @@ static label label_of(origin from) {
 bool shards_begin(shards *s, size_t room) {
   memset(s, 0, sizeof *s);
   s->len = -1;
-  size_t each = sizeof *s->views + sizeof *s->origins + sizeof *s->pointers;
+  size_t each = sizeof *s->views + sizeof *s->written + sizeof *s->origins + sizeof *s->pointers;
   s->views = room < PY_SSIZE_T_MAX / each ? PyMem_Malloc(room * each + 1) : NULL;
   if (s->views == NULL) {
     PyErr_NoMemory();
     return false;
   }
   s->room = (unsigned)room;
-  s->pointers = (uint8_t **)(s->views + room);
+  s->written = (written *)(s->views + room);
+  s->pointers = (uint8_t **)(s->written + room);
   s->origins = (origin *)(s->pointers + room);
   return true;
 }
@@ -222,15 +224,60 @@ bool shards_add_new(shards *s, PyObject *list, unsigned count) {
   return good;
 }
 
-bool shards_apart(const shards *s) {
-  size_t len = s->len > 0 ? (size_t)s->len : 0;
-  for (unsigned i = 0; len > 0 && i < s->count; i++)
-    for (unsigned j = 0; s->origins[i].use == WRITE && j < s->count; j++) {
-      uintptr_t mine = (uintptr_t)s->pointers[i], other = (uintptr_t)s->pointers[j];
-      if (j != i && s->origins[j].use != SKIP && mine < other + len && other < mine + len)
-        return raise_status(GFSMITH_EINVAL, "%s overlaps %s", label_of(s->origins[i]).text,
-                            label_of(s->origins[j]).text);
+static int by_address(const void *left, const void *right) {
+  const written *a = left, *b = right;
+  return a->begin != b->begin ? (a->begin < b->begin ? -1 : 1) : (a->index > b->index) - 1;
+}
+
+/* Collect the shards that are written, by address. */
+static unsigned find_written(const shards *s) {
+  unsigned count = 0;
+  bool ascending = true;
+  for (unsigned i = 0; i < s->count; i++)
+    if (s->origins[i].use == WRITE) {
+      uintptr_t begin = (uintptr_t)s->pointers[i];
+      ascending = ascending && (count == 0 || s->written[count - 1].begin < begin);
+      s->written[count++] = (written){begin, i};
     }
+  if (!ascending)
+    qsort(s->written, count, sizeof *s->written, by_address);
+  return count;
+}
+
+/* Set the exception; false. */
+static bool refuse_overlap(const shards *s, unsigned i, unsigned j) {
+  return raise_status(GFSMITH_EINVAL, "%s overlaps %s", label_of(s->origins[i]).text,
+                      label_of(s->origins[j]).text);
+}
+
+/* The number of written shards, of `count` > 0, that begin before an address. Without a branch that
+ * depends on addresses. */
+static unsigned before(const shards *s, unsigned count, uintptr_t address) {
+  unsigned low = 0;
+  for (unsigned left = count; left > 1; left -= left / 2)
+    low += s->written[low + left / 2 - 1].begin < address ? left / 2 : 0;
+  return low + (s->written[low].begin < address);
+}
+
+/* All shards have one length. So of the written shards that begin before the end of another shard,
+ * the last one overlaps it if any does. */
+bool shards_apart(const shards *s) {
+  if (s->len <= 0)
+    return true;
+  const size_t len = (size_t)s->len;
+  const unsigned count = find_written(s);
+  for (unsigned n = 1; n < count; n++) {
+    const written *first = &s->written[n - 1], *second = first + 1;
+    if (second->begin - first->begin < len)
+      return first->index < second->index ? refuse_overlap(s, first->index, second->index)
+                                          : refuse_overlap(s, second->index, first->index);
+  }
+  for (unsigned j = 0; count > 0 && j < s->count; j++) {
+    uintptr_t begin = (uintptr_t)s->pointers[j];
+    unsigned n = s->origins[j].use == READ ? before(s, count, begin + len) : 0;
+    if (n > 0 && begin < s->written[n - 1].begin + len)
+      return refuse_overlap(s, s->written[n - 1].index, j);
+  }
   return true;
 }
 

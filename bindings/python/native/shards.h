@@ -26,6 +26,12 @@ typedef struct origin {
   use use;
 } origin;
 
+/* A shard that a call writes, the number `index` of all. */
+typedef struct written {
+  uintptr_t begin;
+  unsigned index;
+} written;
+
 typedef struct shards {
   Py_ssize_t len; /* bytes of each shard; -1: not yet known */
   unsigned room, count, held;
@@ -33,6 +39,7 @@ typedef struct shards {
   origin *origins; /* count: origin of each pointer, and of the shard that determined the length */
   origin measured;
   Py_buffer *views; /* held */
+  written *written; /* room for shards_apart */
 } shards;
 
 /* Allocate space for this number of shards. shards_end must follow in any case. */

@@ -17,52 +17,6 @@ from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 SOURCES = [ROOT / "runtime/core/src" / name for name in ("wide.c", "transform.c", "locator.c", "cantor.c")]
-#: Shapes for the matrix: one shard, several blocks of data, truncated blocks.
-SMALL = (
-    ("leopard8", 1, 1),
-    ("leopard8", 5, 3),
-    ("leopard8", 20, 4),
-    ("leopard8", 9, 17),
-    ("leopard16", 1, 1),
-    ("leopard16", 3, 2),
-    ("leopard16", 13, 5),
-    ("leopard16", 6, 24),
-    ("reed_solomon_simd", 3, 2),
-    ("reed_solomon_simd", 3, 4),
-    ("reed_solomon_simd", 4, 3),
-    ("reed_solomon_simd", 13, 5),
-    ("reed_solomon_simd", 5, 21),
-    ("lch16", 1, 1),
-    ("lch16", 2, 4),
-    ("lch16", 20, 3),
-    ("lch16", 7, 5),
-    ("lch16", 3, 24),
-)
-#: Shapes for klauspost's bytes; 342 of 1023 is that of JAM.
-SHAPES = (
-    ("leopard8", 1, 1, 64),
-    ("leopard8", 17, 3, 8256),
-    ("leopard8", 100, 20, 640),
-    ("leopard8", 128, 128, 192),
-    ("leopard16", 1, 1, 64),
-    ("leopard16", 2, 1, 128),
-    ("leopard16", 10, 4, 8256),
-    ("leopard16", 200, 55, 320),
-    ("leopard16", 256, 256, 1088),
-    ("leopard16", 1000, 100, 192),
-    ("leopard16", 342, 681, 448),
-    ("leopard16", 1024, 1024, 576),
-    ("leopard16", 5000, 1, 64),
-    ("leopard16", 3, 2000, 64),
-    ("reed_solomon_simd", 1, 1, 2),
-    ("reed_solomon_simd", 60, 40, 66),
-    ("reed_solomon_simd", 40, 60, 8254),
-    ("reed_solomon_simd", 200, 50, 4094),
-    ("reed_solomon_simd", 50, 200, 190),
-    ("reed_solomon_simd", 342, 681, 448),
-    ("reed_solomon_simd", 1000, 900, 64),
-    ("reed_solomon_simd", 3, 2000, 130),
-)
 #: Three data shards and three parities, from davxy/jam-test-vectors, erasure/tiny: ec-3, ec-32 and ec-100.
 JAM = (
     ("615d", "1700", "0000", "59d0", "0615", "756d"),
@@ -153,7 +107,7 @@ def check(api: Api, code: str, k: int, m: int, length: int, parity: Bytes, losse
     wide.close()
 
 
-@pytest.mark.parametrize("case", SMALL, ids=str)
+@pytest.mark.parametrize("case", oracle.SMALL, ids=str)
 def test_parities_of_the_matrix(api: Api, isa: str, case: tuple[str, int, int]) -> None:
     code, k, m = case
     for length in (64, 320) if code.startswith("leopard") else (2, 62, 64, 318):
@@ -161,7 +115,7 @@ def test_parities_of_the_matrix(api: Api, isa: str, case: tuple[str, int, int]) 
 
 
 @pytest.mark.needs("go", "rust")
-@pytest.mark.parametrize("case", SHAPES, ids=str)
+@pytest.mark.parametrize("case", oracle.SHAPES, ids=str)
 def test_bytes_of_the_original(api: Api, case: tuple[str, int, int, int]) -> None:
     code, k, m, length = case
     (parity,) = peer(code).answer([Request(k, m, random_data(k, length))])
@@ -296,7 +250,7 @@ MUTANTS = (
 def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
     api = Api(compiler.library_with_error(mutant, SOURCES))
     with pytest.raises(AssertionError):
-        for code, k, m in SMALL:
+        for code, k, m in oracle.SMALL:
             length = 320 if code.startswith("leopard") else 318
             check(api, code, k, m, length, oracle.encode(code, m, random_data(k, length)))
         test_lengths_around_a_slice(api, "", "leopard16", 12, 7, 0)

@@ -33,6 +33,7 @@ from gfsmith.codec.errors import (
 )
 from gfsmith.codec.located import INTACT, UNEXPLAINED, Located
 from gfsmith.codec.plan import Plan
+from gfsmith.codec.wide import WIDE_CODES, Wide
 
 __all__ = [
     "CHECKSUMS",
@@ -40,6 +41,7 @@ __all__ = [
     "INTACT",
     "ISAS",
     "UNEXPLAINED",
+    "WIDE_CODES",
     "Codec",
     "DamagedShardsError",
     "GfsmithError",
@@ -52,6 +54,7 @@ __all__ = [
     "SingularError",
     "TooManyLostError",
     "UnsupportedError",
+    "Wide",
     "checksum",
     "checksum_combine",
     "get_isa",

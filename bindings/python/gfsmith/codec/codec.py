@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from gfsmith.codec import _native
 from gfsmith.codec.batches import Batches
 from gfsmith.codec.checksums import sketch_tables
-from gfsmith.codec.construction import integer
+from gfsmith.codec.coding import integer
 from gfsmith.codec.errors import InvalidError
 from gfsmith.codec.located import Located
 from gfsmith.codec.plan import Plan
-from gfsmith.codec.shards import filled, flat, is_array, new, presence
+from gfsmith.codec.shards import flat, is_array, new, presence
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from gfsmith.codec.shards import Array, Flags, Rows, Shard, Shards, Some
+    from gfsmith.codec.shards import Array, Flags, Rows, Shard, Shards
 
     Written = TypeVar("Written", bound=Rows)
     Rowed = TypeVar("Rowed", bound=Array)
@@ -43,42 +43,8 @@ class Codec(Batches):
     [bytearray(b'one.'), b'two.', bytearray(b'six.')]
     """
 
-    def all_but(self, *lost: int) -> list[bool]:
-        """A flag for every shard, False for the given indices: `present` after a loss.
-
-        >>> Codec("cauchy", k=3, m=2).all_but(0, 4)
-        [False, True, True, True, False]
-        """
-        return [not flag for flag in self.only(*lost)]
-
-    def only(self, *named: int) -> list[bool]:
-        """A flag for every shard, True for the given indices: `wanted` of a repair."""
-        flags = [False] * self.n
-        for index in named:
-            if not 0 <= index < self.n:
-                raise InvalidError(f"shard {index}: must be 0 to {self.n - 1}")
-            flags[index] = True
-        return flags
-
-    @overload
-    def encode(self, data: Rowed, parity: None = None) -> Rowed: ...
-    @overload
-    def encode(self, data: Sequence[Shard] | memoryview, parity: None = None) -> list[bytearray]: ...
-    @overload
-    def encode(self, data: Rows, parity: Written) -> Written: ...
-    def encode(self, data: Rows, parity: Rows | None = None) -> Any:
-        """Compute all parities from the data.
-
-        data: k shards. parity: m shards of the same length, which are overwritten; if None, new ones: an
-        array of m rows if the data are a NumPy array, else a list of m bytearrays. Returns the parities.
-        Errors of this and of all other calls: TypeError (an object that is not a buffer, elements that are
-        not bytes), InvalidError (wrong number, lengths or dimensions of shards, gaps between elements,
-        read-only shards or overlapping shards to be written). Nothing is written then.
-        """
-        if parity is None:
-            parity = new(data, self.m)
-        _native.encode(self._handle, data, parity)
-        return parity
+    _encode = staticmethod(_native.encode)
+    _reconstruct = staticmethod(_native.reconstruct)
 
     @overload
     def encode_checksums(
@@ -192,44 +158,6 @@ class Codec(Batches):
             present = [True] * self.n if is_array(shards) else presence(shards, self.n)
         counts = _native.correct(self._handle, shards, present, found)
         return Located(tuple(counts[: self.n]), counts[self.n], counts[self.n + 1])
-
-    @overload
-    def reconstruct(self, shards: Rowed, present: Flags, wanted: Flags | None = None) -> Rowed: ...
-    @overload
-    def reconstruct(self, shards: memoryview, present: Flags, wanted: Flags | None = None) -> memoryview: ...
-    @overload
-    def reconstruct(self, shards: Some, present: Flags | None = None, wanted: None = None) -> list[Shard]: ...
-    @overload
-    def reconstruct(self, shards: Some, present: Flags | None, wanted: Flags) -> list[Shard | None]: ...
-    @overload
-    def reconstruct(self, shards: Some, *, wanted: Flags) -> list[Shard | None]: ...
-    def reconstruct(self, shards: Shards, present: Flags | None = None, wanted: Flags | None = None) -> Any:
-        """Rebuild missing shards, data and parity alike, reading as few others as possible.
-
-        shards: all k + m. A missing one that is wanted is written in place, or into a new bytearray if it is
-            None; one that is not wanted is ignored.
-        present: a flag for every shard, whether it is intact; if None, the shards that are not None.
-        wanted: a flag for every shard, whether to rebuild it; if None, all missing ones.
-        Returns all shards: the array itself, or a list.
-        Errors besides those of `encode`: TooManyLostError, SingularError (the present shards do not determine
-        a wanted one). The first repair of a loss computes a plan, which the codec caches.
-        """
-        everything, present, wanted = self._repair(shards, present, wanted)
-        _native.reconstruct(self._handle, everything, present, wanted)
-        return everything
-
-    def _repair(
-        self, shards: Shards, present: Flags | None, wanted: Flags | None
-    ) -> tuple[Any, Flags, Flags]:
-        """Return the shards of a repair, with room for those that are written, and all flags."""
-        array = is_array(shards)
-        if present is None:
-            if array:
-                raise InvalidError("present: must be given for the rows of an array")
-            present = presence(shards, self.n)
-        if wanted is None:
-            wanted = [True] * self.n
-        return shards if array else filled(shards, present, wanted), present, wanted
 
     def reconstruct_checksums(
         self,

@@ -1,13 +1,13 @@
-"""The construction of codecs, and their immutable properties: shape, matrix, identity, copies."""
+"""The construction of codecs, and their immutable properties: options, matrix, identity."""
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from gfsmith.codec import _native
+from gfsmith.codec.coding import Coding, integer, shard_numbers
 from gfsmith.codec.errors import InvalidError, NotMdsError
 
 if TYPE_CHECKING:
@@ -81,23 +81,6 @@ def _options(hint: Hint, packet: int) -> tuple[int, int]:
     return HINTS.index(hint), size
 
 
-def integer(name: str, value: int) -> int:
-    """Return an argument as an int. Raises a TypeError that names it."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} = {value!r}: must be an integer, not {type(value).__name__}") from None
-
-
-def _numbers(**numbers: int) -> tuple[int, ...]:
-    """Return the numbers of data and parity shards after a check of their ranges."""
-    found = {name: integer(name, number) for name, number in numbers.items()}
-    if min(found.values()) < 1 or sum(found.values()) > MAX_SHARDS:
-        given = ", ".join(f"{name} = {number}" for name, number in found.items())
-        raise InvalidError(f"{given}: each must be 1 or more, and {' + '.join(found)} at most {MAX_SHARDS}")
-    return tuple(found.values())
-
-
 def _threads(threads: int) -> int:
     number = integer("threads", threads)
     if not 0 <= number <= MAX_THREADS:
@@ -130,7 +113,7 @@ def _not_mds(code: str) -> str:
     )
 
 
-class Construction:
+class Construction(Coding):
     """The base class of `Codec`, without its calls."""
 
     def __init__(
@@ -153,7 +136,7 @@ class Construction:
         if code not in CODES and code not in ALIASES:
             names = ", ".join((*CODES, *ALIASES))
             raise InvalidError(f"code {code!r}: must be one of {names}, or call Codec.lrc or from_matrix")
-        k, m = _numbers(k=k, m=m)
+        k, m = shard_numbers(MAX_SHARDS, k=k, m=m)
         self._shape = k, m
         self._text = f"({code!r}, k={k}, m={m}"
         self._make("create", (code, k, m), POLYNOMIAL, hint, packet, threads)
@@ -163,7 +146,7 @@ class Construction:
         """A local reconstruction code like Azure's: k data shards in l groups with a parity each, and r
         parities over all; m = l + r. A single loss reads only the rest of its group (docs/repair.md).
         """
-        k, l, r = _numbers(k=k, l=l, r=r)  # noqa: E741
+        k, l, r = shard_numbers(MAX_SHARDS, k=k, l=l, r=r)  # noqa: E741
         if l > k:
             raise InvalidError(f"l = {l}: must be at most k = {k}")
         codec = cls.__new__(cls)
@@ -187,7 +170,7 @@ class Construction:
         polynomial: of the field, with its x^8 term; it must be irreducible and of degree 8.
         """
         rows = [[integer(f"matrix: row {i}", element) for element in row] for i, row in enumerate(matrix)]
-        k, m = _numbers(k=len(rows[0]) if rows else 0, m=len(rows))
+        k, m = shard_numbers(MAX_SHARDS, k=len(rows[0]) if rows else 0, m=len(rows))
         for i, row in enumerate(rows):
             if len(row) != k:
                 raise InvalidError(f"matrix: row {i} has {len(row)} elements, row 0 has {k}")
@@ -240,21 +223,6 @@ class Construction:
         return created
 
     @property
-    def k(self) -> int:
-        """Number of data shards."""
-        return self._shape[0]
-
-    @property
-    def m(self) -> int:
-        """Number of parity shards."""
-        return self._shape[1]
-
-    @property
-    def n(self) -> int:
-        """Number of all shards, k + m."""
-        return sum(self._shape)
-
-    @property
     def polynomial(self) -> int:
         """The field's polynomial, bit n being the coefficient of x^n."""
         return self._polynomial
@@ -281,30 +249,9 @@ class Construction:
     def __repr__(self) -> str:
         return f"gfsmith.Codec{self._text})"
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Construction):
-            return NotImplemented
-        return self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
-
     def _identity(self) -> tuple[object, ...]:
         """The code: polynomial, packet size and parity matrix."""
         return self._polynomial, self._packet, self.parity_matrix
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_handle"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._start()
 
 
 #: Python names this function in messages about missing arguments.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gfsmith.codec import _native
-from gfsmith.codec.construction import integer
+from gfsmith.codec.coding import integer
 from gfsmith.codec.errors import InvalidError, UnsupportedError
 
 #: The instruction sets of this build for this machine, best first; this CPU may lack some.

@@ -34,7 +34,8 @@ from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
 from gfsmith.codec import _native
 from gfsmith.codec.codec import Codec
-from gfsmith.codec.construction import MAX_SHARDS, integer
+from gfsmith.codec.coding import integer
+from gfsmith.codec.construction import MAX_SHARDS
 from gfsmith.codec.errors import InvalidError, of_status
 from gfsmith.codec.outputs import Outputs, folder_of, ready, write_all
 

@@ -26,7 +26,7 @@ def test_docstrings() -> None:
     assert sum(result.attempted for result in results) > 15
 
 
-@pytest.mark.parametrize(("page", "least"), [("python.md", 30), ("batches.md", 4)])
+@pytest.mark.parametrize(("page", "least"), [("python.md", 30), ("batches.md", 4), ("wide.md", 7)])
 def test_the_pages(page: str, least: int, root: Path) -> None:
     failed, attempted = doctest.testfile(str(root / "docs" / page), module_relative=False)
     assert failed == 0 and attempted > least

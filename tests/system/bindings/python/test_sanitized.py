@@ -41,6 +41,7 @@ from tests.system.bindings.python.test_buffers import ARRAYS, KINDS
 from tests.system.bindings.python import test_buffers as buffers, test_codec as codecs
 from tests.system.bindings.python import test_commands as commands, test_wrong as wrong
 from tests.system.bindings.python import test_batches as batches, test_streams as streams
+from tests.system.bindings.python import test_wide as wide
 codec = gfsmith.Codec("cauchy", 4, 2)
 for name in wrong.WRONG:
     wrong.test_errors_are_named_and_nothing_is_written(name, codec)
@@ -72,6 +73,10 @@ codecs.test_wrong_symbols_are_corrected()
 codecs.test_only_wanted_shards_are_rebuilt()
 for parities in (1, 2, 3):
     codecs.test_raid(parities)
+for name in wide.WRONG:
+    wide.test_errors_are_named_and_nothing_is_written(name)
+wide.test_overlaps_are_found_by_address()
+wide.test_repairs(("leopard16", 13, 5))
 print("done")
 """
 

@@ -30,6 +30,7 @@ def cut(shard: Any, pieces: int) -> Any:
     return np.frombuffer(shard, np.uint8).reshape(1, pieces, -1)
 
 
+WIDE = gfsmith.Wide("leopard16", 4, 2)
 Call = Callable[[gfsmith.Codec, Any], object]
 CALLS: dict[str, Call] = {
     "encode": lambda codec, s: codec.encode(s[:4], s[4:]),
@@ -46,6 +47,8 @@ CALLS: dict[str, Call] = {
         [0], cut(s[0], 1)[0], cut(bytearray(2 * len(s[0])), 2)
     ),
     "reconstruct_stripes": lambda codec, s: codec.reconstruct_stripes(cut(s[0], 8)[:, :6], codec.all_but(1)),
+    "Wide.encode": lambda _, s: WIDE.encode(s[:4], s[4:]),
+    "Wide.reconstruct": lambda _, s: WIDE.reconstruct(s, WIDE.all_but(1)),
     "raid.generate": lambda _, s: gfsmith.raid.generate(s, 2),
     "raid.check": lambda _, s: gfsmith.raid.check(s, 2),
     "raid.recover": lambda _, s: gfsmith.raid.recover(s, [True, False, True, True, True, True], 2),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import assert_type
 
 import gfsmith
-from gfsmith import Codec, Plan, raid
+from gfsmith import Codec, Plan, Wide, raid
 
 
 def store(blob: bytes) -> bytes:
@@ -43,6 +43,13 @@ def others(shards: Sequence[bytearray]) -> None:
     assert_type(gfsmith.ISAS, tuple[str, ...])
 
 
+def many(shards: list[bytes]) -> None:
+    wide = Wide("leopard8", k=3, m=1)
+    assert_type(wide.encode(shards), list[bytearray])
+    wide.reconstruct([*shards, None], wanted=wide.only(3))
+    assert_type(gfsmith.WIDE_CODES, tuple[str, ...])
+
+
 class Mine(Codec):
     """A subclass."""
 
@@ -58,10 +65,12 @@ def wrong(codec: Codec, shards: list[bytes]) -> None:
     codec.reconstruct(shards, 3)  # type: ignore[call-overload]
     codec.encode_stripes(shards)  # type: ignore[call-overload]
     codec.update("0", shards[0], shards)  # type: ignore[arg-type]
+    Wide("leopard8", 3, 1, packet=8)  # type: ignore[call-arg]
     codec.k = 3  # type: ignore[misc]
     codec.decode(shards)  # type: ignore[attr-defined]
 
 
 if __name__ == "__main__":
     assert store(b"some bytes to keep") == b"some bytes to keep"
+    many([bytes(64)] * 3)
     others([bytearray(b"one"), bytearray(b"two"), bytearray(3), bytearray(3)])
