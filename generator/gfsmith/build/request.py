@@ -3,7 +3,7 @@
 `--code minio --k 12 --m 4` adds the kernels for this code and shape to those in the file, for every
 instruction set of the configuration that supports known matrices; with `--packets` these kernels add packets.
 Without a file, BUILT_IN is added: kernels for any number of sources, which the runtime uses for repairs,
-updates, checks and other shapes.
+updates, checks and other shapes, and the butterflies of the codes of gfsmith_wide.h.
 """
 
 from __future__ import annotations
@@ -40,6 +40,24 @@ shapes = ["nx1"]
 [[kernels]]
 operation = "xor"
 shapes = ["2x1", "nx1"]
+
+[[kernels]]
+operation = "fft"
+shapes = ["2x2", "4x4"]
+
+[[kernels]]
+operation = "ifft"
+shapes = ["2x2", "4x4"]
+
+[[kernels]]
+operation = "fft4"
+shapes = ["4x4", "8x8"]
+isas = ["gfni"]
+
+[[kernels]]
+operation = "ifft4"
+shapes = ["4x4", "8x8"]
+isas = ["gfni"]
 """
 
 

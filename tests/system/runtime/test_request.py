@@ -1,5 +1,5 @@
 """`gfsmith gen --code minio --k 12 --m 4` in an empty folder: the resulting library runs the kernels for this
-matrix at this shape, and can repair, update and encode other shapes.
+matrix at this shape, can repair, update and encode other shapes, and has the codes of gfsmith_wide.h.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.oracle import leopard
 from tests.support.configurations import known_proofs
 from tests.support.folders import once
 from tests.support.library import EUNSUPPORTED, OK, Api, Arena, Bytes, backblaze, cauchy, shards_of
 from tests.support.paths import ROOT
+from tests.system.runtime.test_wide import check, random_data
 
 SETS = ("avx2",)
 COUNTER = """
@@ -88,6 +90,15 @@ def encoded(api: Api, code: str, k: int, m: int, shards: Bytes) -> int:
     assert codec.reconstruct(length, arena.pointers(), [0, k]) == OK
     arena.expect(shards)
     return counted
+
+
+@pytest.mark.parametrize("isa", [*SETS, "scalar"])
+def test_the_library_has_the_kernels_of_wide_codes(requested: Api, isa: str) -> None:
+    if requested.set_isa(isa) == EUNSUPPORTED:
+        pytest.skip(f"this CPU lacks {isa}")
+    for code in leopard.POLYNOMIALS:
+        data = random_data(13, 192)
+        check(requested, code, 13, 5, 192, leopard.encode(code, 5, data))
 
 
 @pytest.mark.parametrize("isa", [*SETS, "scalar"])
