@@ -5,6 +5,7 @@ use core::fmt;
 use crate::checksum::Checksum;
 use crate::code::Code;
 use crate::sys;
+use crate::wide::WideCode;
 
 /// The reason why a call did nothing: errors are detected before anything is written to a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,10 @@ pub enum Error {
     MatrixShape { data: usize, parity: usize },
     /// No local code has these numbers of data shards, groups and global parities.
     LocalShape { data: usize, groups: usize, global: usize },
+    /// The wide code has no shape with these numbers of shards: `Display` states its shapes.
+    WideShape { code: WideCode, data: usize, parity: usize },
+    /// Shards of `length` bytes are not multiples of the 64 bytes of a wide code.
+    Granule { length: usize },
     /// The polynomial is reducible or does not have degree 8.
     Polynomial(u32),
     /// Shards of `length` bytes are not multiples of `unit` bytes, which are 8 packets.
@@ -82,6 +87,19 @@ impl fmt::Display for Error {
                 "a local code with {data} data shards, {groups} groups and {global} global parities; allowed: \
                  1 <= groups <= data, 1 <= global, 255 shards together"
             ),
+            Error::WideShape { code, data, parity } => {
+                let block = parity.checked_next_power_of_two().unwrap_or(usize::MAX);
+                write!(
+                    out,
+                    "{code} has no shape {data}+{parity}; allowed: 1 or more of each, at most {} together, and \
+                     {block} + data rounded up to a multiple of {block} is at most {}",
+                    sys::WIDE_MAX_SHARDS,
+                    code.points()
+                )
+            }
+            Error::Granule { length } => {
+                write!(out, "shards of {length} bytes; allowed: multiples of {}", sys::WIDE_GRANULE)
+            }
             Error::Polynomial(given) => {
                 write!(out, "polynomial {given:#x}; allowed: irreducible ones of degree 8, such as 0x11d")
             }

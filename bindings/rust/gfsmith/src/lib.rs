@@ -32,6 +32,7 @@ mod sketch;
 pub mod streams;
 #[allow(missing_docs)]
 pub mod sys;
+mod wide;
 
 pub use checksum::Checksum;
 pub use code::{Code, Hint};
@@ -41,3 +42,4 @@ pub use isa::{isa, set_isa};
 pub use kernels::{check_kernels, Kernels};
 pub use plan::Plan;
 pub use sketch::Sketch;
+pub use wide::{Wide, WideCode};

@@ -7,7 +7,7 @@ use core::ptr::{null, null_mut};
 use crate::codec::{Codec, Located};
 use crate::error::{count, done, result, Error, Result};
 use crate::plan::Plan;
-use crate::shards::Shards;
+use crate::shards::{Shards, Stripes};
 use crate::sys;
 
 impl Codec {
@@ -95,38 +95,6 @@ impl Codec {
         Ok(answer)
     }
 
-    /// Rebuild missing shards below `limit` in new buffers, which are stored in `shards` after success.
-    fn rebuild<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>], limit: usize) -> Result<()> {
-        let total = self.total_shard_count();
-        count("shards", total, shards.len())?;
-        let present: Vec<bool> = shards.iter().map(Option::is_some).collect();
-        let wanted: Vec<bool> = (0..total).map(|n| n < limit).collect();
-        self.few_missing(&present)?;
-        let mut all = Shards::optional(shards)?;
-        let length = all.length();
-        let lost = (0..limit).filter(|&n| !present[n]);
-        let mut rebuilt: Vec<(usize, Vec<u8>)> = lost.map(|n| (n, vec![0; length])).collect();
-        for (n, buffer) in &mut rebuilt {
-            all.place(*n, buffer);
-        }
-        // SAFETY: k + m pointers and flags; present shards and new buffers have `length` bytes, and the
-        // pointer of a shard that is neither present nor wanted is NULL. Present shards are only read.
-        done(length, self.unit(), unsafe {
-            sys::reconstruct_parallel(
-                self.codec(),
-                self.executor(),
-                length,
-                all.mutable(),
-                present.as_ptr(),
-                wanted.as_ptr(),
-            )
-        })?;
-        for (n, buffer) in rebuilt {
-            shards[n] = Some(S::from(buffer));
-        }
-        Ok(())
-    }
-
     /// The shards that a repair in place may read or write, NULL for the others.
     pub(crate) fn touched<'a>(
         &self,
@@ -141,17 +109,67 @@ impl Codec {
     }
 
     pub(crate) fn flags(&self, present: &[bool], wanted: Option<&[bool]>) -> Result<()> {
-        count("flags", self.total_shard_count(), present.len())?;
-        wanted.map_or(Ok(()), |wanted| count("flags", self.total_shard_count(), wanted.len()))
+        flags(self.total_shard_count(), present, wanted)
     }
 
-    /// The library checks this too, but not for empty shards.
     pub(crate) fn few_missing(&self, present: &[bool]) -> Result<()> {
-        if present.iter().filter(|&&there| !there).count() > self.parity_shard_count() {
-            return Err(Error::TooManyMissing);
-        }
-        Ok(())
+        few_missing(self.parity_shard_count(), present)
     }
+
+    /// Rebuild missing shards below `limit`.
+    fn rebuild<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>], limit: usize) -> Result<()> {
+        let shape = (self.data_shard_count(), self.parity_shard_count());
+        // SAFETY: `rebuild` gives k + m pointers and flags.
+        rebuild(shards, shape, limit, |length, all, present, wanted| {
+            done(length, self.unit(), unsafe {
+                sys::reconstruct_parallel(self.codec(), self.executor(), length, all, present, wanted)
+            })
+        })
+    }
+}
+
+/// Rebuild missing shards below `limit` in new buffers, which are stored in `shards` after success.
+///
+/// `run` gets the length of the shards, k + m pointers, and k + m flags of the present and of the wanted shards.
+/// Present shards and new buffers have that length, and present shards are only to be read. The pointer of a
+/// shard that is neither present nor wanted is NULL.
+pub(crate) fn rebuild<S: AsRef<[u8]> + From<Vec<u8>>>(
+    shards: &mut [Option<S>],
+    (data, parity): (usize, usize),
+    limit: usize,
+    run: impl FnOnce(usize, *const *mut u8, *const bool, *const bool) -> Result<()>,
+) -> Result<()> {
+    let total = data + parity;
+    count("shards", total, shards.len())?;
+    let present: Vec<bool> = shards.iter().map(Option::is_some).collect();
+    let wanted: Vec<bool> = (0..total).map(|n| n < limit).collect();
+    few_missing(parity, &present)?;
+    let mut all = Stripes::optional(shards)?;
+    let length = all.length();
+    let lost = (0..limit).filter(|&n| !present[n]);
+    let mut rebuilt: Vec<(usize, Vec<u8>)> = lost.map(|n| (n, vec![0; length])).collect();
+    for (n, buffer) in &mut rebuilt {
+        all.place(*n, buffer);
+    }
+    run(length, all.mutable(), present.as_ptr(), wanted.as_ptr())?;
+    for (n, buffer) in rebuilt {
+        shards[n] = Some(S::from(buffer));
+    }
+    Ok(())
+}
+
+/// Check the numbers of flags.
+pub(crate) fn flags(total: usize, present: &[bool], wanted: Option<&[bool]>) -> Result<()> {
+    count("flags", total, present.len())?;
+    wanted.map_or(Ok(()), |wanted| count("flags", total, wanted.len()))
+}
+
+/// The library checks this too, but not for empty shards.
+pub(crate) fn few_missing(parity: usize, present: &[bool]) -> Result<()> {
+    if present.iter().filter(|&&there| !there).count() > parity {
+        return Err(Error::TooManyMissing);
+    }
+    Ok(())
 }
 
 pub(crate) fn pointer(flags: Option<&[bool]>) -> *const bool {

@@ -73,23 +73,6 @@ impl<'a> Shards<'a> {
         Ok(taken)
     }
 
-    /// The present shards for reading, NULL for the others.
-    pub(crate) fn optional<S: AsRef<[u8]>>(shards: &'a [Option<S>]) -> Result<Self> {
-        let mut taken = Shards::new(None);
-        for (n, shard) in shards.iter().enumerate() {
-            match shard {
-                Some(shard) => taken.read(n, shard.as_ref())?,
-                None => taken.push(core::ptr::null_mut()),
-            }
-        }
-        Ok(taken)
-    }
-
-    /// Replace the n-th pointer by a slice for writing, which has the common length.
-    pub(crate) fn place(&mut self, n: usize, slice: &'a mut [u8]) {
-        self.pointers[n].write(slice.as_mut_ptr());
-    }
-
     /// Add a slice for reading.
     pub(crate) fn read(&mut self, name: usize, slice: &'a [u8]) -> Result<()> {
         self.measure(name, slice.len())?;
@@ -133,8 +116,8 @@ impl<'a> Shards<'a> {
     }
 }
 
-/// Pointers to the shards of many stripes, all of one length, on the heap. See [`Shards`] for why slices to
-/// write overlap nothing.
+/// Pointers to any number of shards, all of one length, on the heap: those of many stripes, for example. See
+/// [`Shards`] for why slices to write overlap nothing.
 pub(crate) struct Stripes<'a> {
     pointers: Vec<*mut u8>,
     length: Option<usize>,
@@ -154,6 +137,24 @@ impl<'a> Stripes<'a> {
             taken.pointers.push(shard.as_ptr().cast_mut());
         }
         Ok(taken)
+    }
+
+    /// The present shards for reading, NULL for the others.
+    pub(crate) fn optional<S: AsRef<[u8]>>(shards: &'a [Option<S>]) -> Result<Self> {
+        let mut taken = Stripes::new(shards.len(), None);
+        for (n, shard) in shards.iter().enumerate() {
+            let slice = shard.as_ref().map(AsRef::as_ref);
+            if let Some(slice) = slice {
+                measure(&mut taken.length, n, slice.len())?;
+            }
+            taken.pointers.push(slice.map_or(core::ptr::null_mut(), |slice| slice.as_ptr().cast_mut()));
+        }
+        Ok(taken)
+    }
+
+    /// Replace the n-th pointer by a slice for writing, which has the common length.
+    pub(crate) fn place(&mut self, n: usize, slice: &'a mut [u8]) {
+        self.pointers[n] = slice.as_mut_ptr();
     }
 
     /// The slices selected by `touched` for writing, NULL for the others. Errors call the first one `first`.

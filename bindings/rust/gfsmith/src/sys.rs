@@ -23,6 +23,12 @@ pub struct Sketch {
     _private: [u8; 0],
 }
 
+/// `gfsmith_wide`.
+#[repr(C)]
+pub struct Wide {
+    _private: [u8; 0],
+}
+
 /// The second parameter of [`Run`].
 pub type Task = Option<unsafe extern "C" fn(argument: *mut c_void, index: c_uint)>;
 /// The function of an executor.
@@ -44,6 +50,8 @@ pub type Hint = c_uint;
 pub type Checksum = c_uint;
 
 pub const MAX_SHARDS: usize = 255;
+pub const WIDE_MAX_SHARDS: usize = 65535;
+pub const WIDE_GRANULE: usize = 64;
 
 // begin facts: statuses in Rust
 pub const OK: Status = 0;
@@ -187,6 +195,15 @@ library! {
     fn sketch_destroy(sketch: *mut Sketch);
     fn sketch_add(
         sketch: *const Sketch, sum: *mut u8, offset: u64, len: usize, data: *const u8
+    ) -> Status;
+    fn wide_create(out: *mut *mut Wide, code: *const c_char, k: c_uint, m: c_uint) -> Status;
+    fn wide_destroy(wide: *mut Wide);
+    fn wide_encode(
+        wide: *const Wide, len: usize, data: *const *const u8, parity: *const *mut u8
+    ) -> Status;
+    fn wide_reconstruct(
+        wide: *const Wide, len: usize, shards: *const *mut u8, present: *const bool, wanted:
+        *const bool
     ) -> Status;
     fn check_kernels(compared: *mut c_uint, compiled: *mut c_uint) -> *const c_char;
     fn isa() -> *const c_char;

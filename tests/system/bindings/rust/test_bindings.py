@@ -18,7 +18,7 @@ from tests.system.bindings.rust.support import Project
 
 PREFIX = "gfrust"
 SYS = "gfsmith/src/sys.rs"
-OPAQUE = {"codec": "Codec", "plan": "Plan", "sketch": "Sketch"}
+OPAQUE = {"codec": "Codec", "plan": "Plan", "sketch": "Sketch", "wide": "Wide"}
 
 ROOT = """
 #![deny(clashing_extern_declarations)]
@@ -77,6 +77,8 @@ def test_bindings_agree_with_the_header(project: Project, header: str, tmp_path:
         ("pub const ENOTMDS: Status = -3", "pub const ENOTMDS: Status = -4"),
         ("pub const CRC64_ISO: Checksum = 4", "pub const CRC64_ISO: Checksum = 3"),
         ("states: *mut u64, ok: *mut bool", "states: *mut u32, ok: *mut bool"),
+        ("pub const WIDE_GRANULE: usize = 64", "pub const WIDE_GRANULE: usize = 32"),
+        ("wide: *const Wide, len: usize, data:", "wide: *const Codec, len: usize, data:"),
     ],
 )
 def test_a_wrong_binding_is_found(

@@ -37,7 +37,7 @@ def test_a_clean_copy_builds_and_passes(project: Project) -> None:
     """All tests of the crate: behaviour, properties, shards of reed-solomon-erasure, documentation."""
     told = project.cargo("test", *ALL, "--quiet")
     results = re.findall(r"test result: ok\. (\d+) passed; 0 failed; 0 ignored", told)
-    assert len(results) == 12 and sum(map(int, results)) >= 49, told
+    assert len(results) == 13 and sum(map(int, results)) >= 57, told
 
 
 def test_the_program_has_only_the_selected_kernels(project: Project) -> None:

@@ -57,9 +57,9 @@ def _run(project: Project, program: str, code: str, *options: str) -> None:
 
 
 def test_the_code_of_the_page_runs(project: Project) -> None:
-    first, _, checksums, sketches, _ = _blocks()
+    first, _, wide, checksums, sketches, _ = _blocks()
     (stripes,) = _blocks("batches.md")
-    _run(project, PROGRAM, first + stripes + checksums + sketches)
+    _run(project, PROGRAM, first + stripes + wide + checksums + sketches)
 
 
 def test_the_streams_of_the_page_run(project: Project) -> None:

@@ -1,0 +1,216 @@
+//! Codes with more than 255 shards.
+
+use alloc::vec::Vec;
+use core::ffi::{c_uint, CStr};
+use core::fmt;
+use core::ptr::{null_mut, NonNull};
+
+use crate::error::{count, invalid, Error, Result};
+use crate::repair::{few_missing, flags, pointer, rebuild};
+use crate::shards::Stripes;
+use crate::sys;
+
+/// A family of codes, byte for byte one of klauspost/reedsolomon's Leopard modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WideCode {
+    /// GF(2^8) modulo 0x11d: `WithLeopardGF(true)` with at most 256 shards.
+    Leopard8,
+    /// GF(2^16) modulo 0x1002d: `WithLeopardGF16(true)`.
+    Leopard16,
+}
+
+impl WideCode {
+    /// All codes.
+    pub const ALL: &'static [WideCode] = &[WideCode::Leopard8, WideCode::Leopard16];
+
+    /// The number of elements of the field, which are the points of the code.
+    pub fn points(self) -> usize {
+        match self {
+            WideCode::Leopard8 => 1 << 8,
+            WideCode::Leopard16 => 1 << 16,
+        }
+    }
+
+    fn c_name(self) -> &'static CStr {
+        match self {
+            WideCode::Leopard8 => c"leopard8",
+            WideCode::Leopard16 => c"leopard16",
+        }
+    }
+}
+
+/// The name in gfsmith_wide.h: "leopard16".
+impl fmt::Display for WideCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.c_name().to_str().unwrap_or_default())
+    }
+}
+
+/// A code with up to 65,535 shards, `k` for data and `m` for parity.
+///
+/// Let w(0), w(1), ... be the elements of the field, numbered by their coordinates in Cantor's basis, and n the
+/// least power of two that is not less than m. Data shard j has the point w(n + j). Each block of n points
+/// determines a polynomial of degree below n, with the value 0 at points behind the data, and parity i is the sum
+/// of their values at w(i). Any k of the k + m shards determine the others.
+///
+/// Shards are those of [`Codec`](crate::Codec), but their length is a multiple of 64 bytes. An error means that
+/// nothing was written. Calls allocate lists of pointers and memory for their work, which does not grow with the
+/// length of the shards: for up to 8,192 shards less than 4 MiB, for 65,535 less than 32 MiB. docs/wide.md
+///
+/// ```
+/// use gfsmith::{Wide, WideCode};
+///
+/// let wide = Wide::new(WideCode::Leopard16, 342, 681)?;
+/// let data: Vec<_> = (0..342).map(|j| [j as u8; 64]).collect();
+/// let mut parity = vec![[0; 64]; 681];
+/// wide.encode(&data, &mut parity)?;
+///
+/// let mut shards: Vec<Option<Vec<u8>>> = vec![None; 342];
+/// shards.extend(parity.iter().map(|shard| Some(shard.to_vec())));
+/// shards[1000] = None;
+/// wide.reconstruct(&mut shards)?;
+/// assert_eq!(shards[7].as_deref(), Some(&[7; 64][..]));
+/// # Ok::<(), gfsmith::Error>(())
+/// ```
+pub struct Wide {
+    raw: NonNull<sys::Wide>,
+    code: WideCode,
+    data: usize,
+    parity: usize,
+}
+
+// SAFETY: gfsmith_wide.h promises that an object is immutable, and that threads may share it.
+unsafe impl Send for Wide {}
+// SAFETY: as above.
+unsafe impl Sync for Wide {}
+
+impl Wide {
+    /// A code at a shape. It exists if `data` and `parity` are 1 or more and at most 65,535 together, and n, plus
+    /// `data` rounded up to a multiple of n, is at most [`points`](WideCode::points).
+    ///
+    /// # Errors
+    /// [`Error::WideShape`], [`Error::OutOfMemory`], [`Error::Unsupported`] if the build lacks the kernels.
+    pub fn new(code: WideCode, data: usize, parity: usize) -> Result<Wide> {
+        let shape = Error::WideShape { code, data, parity };
+        if data > sys::WIDE_MAX_SHARDS || parity > sys::WIDE_MAX_SHARDS {
+            return Err(shape);
+        }
+        let (name, mut raw) = (code.c_name().as_ptr(), null_mut());
+        // SAFETY: the name is a C string, and a valid place for the result.
+        let status = unsafe { sys::wide_create(&mut raw, name, data as c_uint, parity as c_uint) };
+        invalid(status, shape)?;
+        Ok(Wide { raw: NonNull::new(raw).ok_or(Error::OutOfMemory)?, code, data, parity })
+    }
+
+    /// The family of the code.
+    pub fn code(&self) -> WideCode {
+        self.code
+    }
+
+    /// k
+    pub fn data_shard_count(&self) -> usize {
+        self.data
+    }
+
+    /// m
+    pub fn parity_shard_count(&self) -> usize {
+        self.parity
+    }
+
+    /// k + m
+    pub fn total_shard_count(&self) -> usize {
+        self.data + self.parity
+    }
+
+    /// Compute all parities from all data. The previous contents of the parities are ignored.
+    ///
+    /// # Errors
+    /// [`Error::Count`], [`Error::Length`], [`Error::Granule`], [`Error::OutOfMemory`].
+    pub fn encode(&self, data: &[impl AsRef<[u8]>], parity: &mut [impl AsMut<[u8]>]) -> Result<()> {
+        count("shards", self.data, data.len())?;
+        count("shards", self.parity, parity.len())?;
+        let sources = Stripes::reading(data.iter().map(AsRef::as_ref))?;
+        let targets = Stripes::writing(parity, self.data, sources.known_length(), |_| true)?;
+        let length = sources.length();
+        // SAFETY: k pointers to read and m to write, `length` bytes each; see Shards for why nothing overlaps.
+        done(length, unsafe {
+            sys::wide_encode(self.raw.as_ptr(), length, sources.constant(), targets.mutable())
+        })
+    }
+
+    /// Rebuild every shard that is `None`.
+    ///
+    /// # Errors
+    /// As [`encode`](Wide::encode), and [`Error::TooManyMissing`]. Missing shards then remain `None`.
+    pub fn reconstruct<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>]) -> Result<()> {
+        self.rebuild(shards, self.total_shard_count())
+    }
+
+    /// As [`reconstruct`](Wide::reconstruct), but only data; missing parities remain `None`.
+    pub fn reconstruct_data<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>]) -> Result<()> {
+        self.rebuild(shards, self.data)
+    }
+
+    /// Rebuild shards in place: the wanted ones, by default all that are not present. A shard that is
+    /// neither present nor wanted is ignored and may have any length.
+    ///
+    /// # Errors
+    /// As [`reconstruct`](Wide::reconstruct).
+    pub fn reconstruct_in_place(
+        &self,
+        shards: &mut [impl AsMut<[u8]>],
+        present: &[bool],
+        wanted: Option<&[bool]>,
+    ) -> Result<()> {
+        count("shards", self.total_shard_count(), shards.len())?;
+        flags(self.total_shard_count(), present, wanted)?;
+        few_missing(self.parity, present)?;
+        let touched = |n: usize| present[n] || wanted.map_or(true, |wanted| wanted[n]);
+        let all = Stripes::writing(shards, 0, None, touched)?;
+        // SAFETY: k + m pointers and flags; shards that C reads or writes by these flags are not NULL and
+        // have the same length.
+        unsafe { self.repair(all.length(), all.mutable(), present.as_ptr(), pointer(wanted)) }
+    }
+
+    fn rebuild<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>], limit: usize) -> Result<()> {
+        // SAFETY: `rebuild` gives k + m pointers and flags.
+        rebuild(shards, (self.data, self.parity), limit, |length, all, present, wanted| unsafe {
+            self.repair(length, all, present, wanted)
+        })
+    }
+
+    /// Call C with k + m pointers and flags; `wanted` may be NULL.
+    unsafe fn repair(
+        &self,
+        length: usize,
+        shards: *const *mut u8,
+        present: *const bool,
+        wanted: *const bool,
+    ) -> Result<()> {
+        done(length, sys::wide_reconstruct(self.raw.as_ptr(), length, shards, present, wanted))
+    }
+}
+
+/// Convert the status of a call on shards of `length` bytes to a result.
+fn done(length: usize, status: sys::Status) -> Result<()> {
+    let granule = length % sys::WIDE_GRANULE == 0;
+    invalid(status, if granule { Error::Invalid } else { Error::Granule { length } })
+}
+
+impl Drop for Wide {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from wide_create and is not used afterwards.
+        unsafe { sys::wide_destroy(self.raw.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Wide {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Wide")
+            .field("code", &self.code)
+            .field("data", &self.data)
+            .field("parity", &self.parity)
+            .finish_non_exhaustive()
+    }
+}

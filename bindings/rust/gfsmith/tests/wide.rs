@@ -1,0 +1,181 @@
+//! Codes with more than 255 shards: klauspost/reedsolomon's bytes, repairs, limits, refused arguments.
+
+mod common;
+
+use common::{data, lose, whole, Shards};
+use gfsmith::{Checksum, Error, Wide, WideCode};
+
+/// Byte i of shard j of the vectors.
+fn vector(j: usize, i: usize) -> u8 {
+    ((j * 31 + i * 7 + j * i / 5) % 251) as u8
+}
+
+fn encoded(wide: &Wide, data: &[Vec<u8>]) -> Shards {
+    let mut parity = vec![vec![0x5a; data[0].len()]; wide.parity_shard_count()];
+    wide.encode(data, &mut parity).unwrap();
+    parity
+}
+
+fn stripe(wide: &Wide, seed: u64, length: usize) -> Shards {
+    let mut all = data(seed, wide.data_shard_count(), length);
+    all.append(&mut encoded(wide, &all));
+    all
+}
+
+/// CRC-64/NVME of all parities of klauspost/reedsolomon.
+#[test]
+fn parities_are_those_of_klauspost() {
+    for (code, k, m, length, expected) in [
+        (WideCode::Leopard8, 1, 1, 64, 0x6c73_8370_2db6_60bb),
+        (WideCode::Leopard8, 17, 3, 8256, 0x9345_1d8c_d8af_4669),
+        (WideCode::Leopard8, 128, 128, 192, 0xfa7c_1b99_d4f1_4943),
+        (WideCode::Leopard16, 10, 4, 8256, 0x6549_747b_6d62_b2f8),
+        (WideCode::Leopard16, 342, 681, 448, 0x79c5_2891_fa95_aeab),
+        (WideCode::Leopard16, 1000, 100, 192, 0xefa6_2e63_85fe_fb5c),
+    ] {
+        let wide = Wide::new(code, k, m).unwrap();
+        let data: Shards = (0..k).map(|j| (0..length).map(|i| vector(j, i)).collect()).collect();
+        let all = encoded(&wide, &data).concat();
+        assert_eq!(Checksum::Crc64Nvme.update(0, &all), Ok(expected), "{wide:?}");
+    }
+}
+
+#[test]
+fn losses_are_repaired() {
+    for (code, k, m) in
+        [(WideCode::Leopard8, 20, 4), (WideCode::Leopard16, 300, 30), (WideCode::Leopard16, 3, 40)]
+    {
+        let wide = Wide::new(code, k, m).unwrap();
+        let all = stripe(&wide, 5, 192);
+        for step in [1, 2, 3] {
+            let lost: Vec<usize> = (0..m.min((k + m) / step)).map(|n| n * step).collect();
+            let mut shards = lose(&all, &lost);
+            wide.reconstruct(&mut shards).unwrap();
+            assert_eq!(whole(shards), all);
+            let mut shards = lose(&all, &lost);
+            wide.reconstruct_data(&mut shards).unwrap();
+            for (n, shard) in shards.iter().enumerate() {
+                let here = n < k || !lost.contains(&n);
+                assert_eq!(shard.as_ref(), here.then(|| &all[n]), "{n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn wanted_shards_are_rebuilt_in_place() {
+    let wide = Wide::new(WideCode::Leopard16, 12, 7).unwrap();
+    let all = stripe(&wide, 6, 4096 + 64);
+    let missing = [0, 5, 13, 18];
+    let present: Vec<bool> = (0..19).map(|n| !missing.contains(&n)).collect();
+    let wanted: Vec<bool> = (0..19).map(|n| n == 5 || n == 18).collect();
+    let mut shards = all.clone();
+    missing.iter().for_each(|&n| shards[n].fill(0xa5));
+    shards[0] = vec![1]; // ignored
+    wide.reconstruct_in_place(&mut shards, &present, Some(&wanted)).unwrap();
+    for n in 0..19 {
+        assert_eq!(shards[n] == all[n], n != 0 && n != 13, "{n}");
+    }
+    shards[0] = vec![0; 4096 + 64];
+    wide.reconstruct_in_place(&mut shards, &present, None).unwrap();
+    assert_eq!(shards, all);
+}
+
+#[test]
+fn the_most_shards_are_repaired() {
+    for (code, k, m) in [
+        (WideCode::Leopard16, 32768, 32767),
+        (WideCode::Leopard16, 65534, 1),
+        (WideCode::Leopard8, 255, 1),
+        (WideCode::Leopard8, 128, 128),
+    ] {
+        let wide = Wide::new(code, k, m).unwrap();
+        assert_eq!((wide.code(), wide.total_shard_count()), (code, k + m));
+        let all = stripe(&wide, 7, 64);
+        let mut shards = lose(&all, &[]);
+        (0..m).for_each(|n| shards[(n * 2 + 1) % (k + m)] = None);
+        let gone = shards.iter().filter(|shard| shard.is_none()).count();
+        wide.reconstruct(&mut shards).unwrap();
+        assert!(gone == m && whole(shards) == all);
+    }
+}
+
+#[test]
+fn shapes_are_refused() {
+    for (code, data, parity) in [
+        (WideCode::Leopard16, 0, 1),
+        (WideCode::Leopard16, 1, 0),
+        (WideCode::Leopard16, 32768, 32768),
+        (WideCode::Leopard16, 40000, 20000),
+        (WideCode::Leopard16, usize::MAX, usize::MAX),
+        (WideCode::Leopard16, 1 << 32, 2),
+        (WideCode::Leopard8, 100, 129),
+        (WideCode::Leopard8, 200, 33),
+    ] {
+        let error = Error::WideShape { code, data, parity };
+        assert_eq!(Wide::new(code, data, parity).err(), Some(error));
+    }
+    let error = Wide::new(WideCode::Leopard8, 200, 33).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "leopard8 has no shape 200+33; allowed: 1 or more of each, at most 65535 together, and 64 + data rounded up \
+         to a multiple of 64 is at most 256"
+    );
+    assert!(
+        Error::WideShape { code: WideCode::Leopard16, data: 1, parity: usize::MAX }.to_string().len() > 80
+    );
+}
+
+#[test]
+fn arguments_are_refused_and_nothing_is_written() {
+    let wide = Wide::new(WideCode::Leopard16, 3, 2).unwrap();
+    let (data, mut parity) = (vec![vec![1; 64]; 3], vec![vec![0xee; 64]; 2]);
+    for length in [1, 32, 63, 65, 96] {
+        let (data, mut parity) = (vec![vec![1; length]; 3], vec![vec![0xee; length]; 2]);
+        assert_eq!(wide.encode(&data, &mut parity), Err(Error::Granule { length }));
+        let mut shards = lose(&[data, parity.clone()].concat(), &[1]);
+        assert_eq!(wide.reconstruct(&mut shards), Err(Error::Granule { length }));
+        assert!(shards[1].is_none() && parity == vec![vec![0xee; length]; 2]);
+    }
+    assert_eq!(Error::Granule { length: 63 }.to_string(), "shards of 63 bytes; allowed: multiples of 64");
+    assert_eq!(
+        wide.encode(&data[..2], &mut parity),
+        Err(Error::Count { what: "shards", expected: 3, found: 2 })
+    );
+    assert_eq!(
+        wide.encode(&data, &mut parity[..1]),
+        Err(Error::Count { what: "shards", expected: 2, found: 1 })
+    );
+    parity[1].push(0);
+    assert_eq!(wide.encode(&data, &mut parity), Err(Error::Length { shard: 4, expected: 64, found: 65 }));
+    parity[1].pop();
+    assert_eq!(parity, vec![vec![0xee; 64]; 2]);
+
+    let all = [data, parity].concat();
+    let mut shards = lose(&all, &[0, 1, 4]);
+    assert_eq!(wide.reconstruct(&mut shards), Err(Error::TooManyMissing));
+    assert_eq!(shards.iter().filter(|shard| shard.is_none()).count(), 3);
+    let mut shards = all.clone();
+    assert_eq!(wide.reconstruct_in_place(&mut shards, &[false; 5], None), Err(Error::TooManyMissing));
+    assert_eq!(
+        wide.reconstruct_in_place(&mut shards, &[true; 4], None),
+        Err(Error::Count { what: "flags", expected: 5, found: 4 })
+    );
+    assert_eq!(
+        wide.reconstruct_in_place(&mut shards, &[true; 5], Some(&[true; 6])),
+        Err(Error::Count { what: "flags", expected: 5, found: 6 })
+    );
+    assert_eq!(
+        wide.reconstruct_in_place(&mut shards[..4], &[true; 5], None),
+        Err(Error::Count { what: "shards", expected: 5, found: 4 })
+    );
+    assert_eq!(shards, all);
+    let (none, mut empty) = (vec![Vec::new(); 3], vec![Vec::new(); 2]);
+    assert_eq!(wide.encode(&none, &mut empty), Ok(()));
+}
+
+#[test]
+fn names_are_those_of_c() {
+    let names: Vec<String> = WideCode::ALL.iter().map(WideCode::to_string).collect();
+    assert_eq!(names, ["leopard8", "leopard16"]);
+}
