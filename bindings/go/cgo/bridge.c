@@ -1,5 +1,7 @@
 #include "bridge.h"
 
+#include <stdlib.h>
+
 enum { PIECE = 8192 };
 
 /* Compute the difference of old and new contents piece by piece, so that it stays in cache. */
@@ -56,16 +58,24 @@ int gfs_go_many(gfs_go_call call, const bool *present, const bool *wanted, uint8
     return gfsmith_reconstruct_checksums(call.codec, sums->kind, call.len, shards, present, wanted,
                                          sums->states, sums->compared ? sums->expected : NULL,
                                          sums->wrong);
+  case GFS_GO_WIDE_ENCODE:
+    return gfsmith_wide_encode(call.wide, call.len, sources, shards + call.k);
+  case GFS_GO_WIDE_REBUILD:
+    return gfsmith_wide_reconstruct(call.wide, call.len, shards, present, wanted);
   }
   return GFSMITH_EINVAL;
 }
 
 int gfs_go_flat(gfs_go_call call, const bool *present, const bool *wanted, unsigned count,
                 uint8_t *shards) {
-  uint8_t *pointers[GFSMITH_MAX_SHARDS + 1];
+  uint8_t **pointers = malloc(count * sizeof *pointers);
+  if (pointers == NULL)
+    return GFSMITH_ENOMEM;
   for (unsigned i = 0; i < count; i++)
     pointers[i] = shards + i * call.len;
-  return gfs_go_many(call, present, wanted, pointers);
+  int status = gfs_go_many(call, present, wanted, pointers);
+  free(pointers);
+  return status;
 }
 
 int gfs_go_few(gfs_go_call call, const bool *present, const bool *wanted, uint8_t *p0, uint8_t *p1,

@@ -18,6 +18,8 @@ typedef enum gfs_go_operation {
   GFS_GO_ENCODE_SUMS,  /* as ENCODE, with checksums */
   GFS_GO_VERIFY_SUMS,  /* as VERIFY, with checksums */
   GFS_GO_REBUILD_SUMS, /* as REBUILD, with checksums */
+  GFS_GO_WIDE_ENCODE,  /* as ENCODE, of a wide code */
+  GFS_GO_WIDE_REBUILD, /* as REBUILD, of a wide code */
 } gfs_go_operation;
 
 /* A result that is neither GFSMITH_OK nor an error: the parities differ. */
@@ -31,12 +33,14 @@ typedef struct gfs_go_sums {
   bool wrong[GFSMITH_MAX_SHARDS];
 } gfs_go_sums;
 
-/* The parameters of a call, without the shards. index: the data shard of ADD and CHANGE. counts:
- * the results of CORRECT. sums: the checksums of calls with checksums. The flags present are for
- * REBUILD, REBUILD_SUMS and CORRECT, wanted for REBUILD and REBUILD_SUMS. */
+/* The parameters of a call, without the shards. codec: NULL for WIDE_ENCODE and WIDE_REBUILD, which
+ * have wide. index: the data shard of ADD and CHANGE. counts: the results of CORRECT. sums: the
+ * checksums of calls with checksums. The flags present are for repairs and CORRECT, wanted for
+ * repairs. */
 typedef struct gfs_go_call {
   gfs_go_operation operation;
   const gfsmith_codec *codec;
+  const gfsmith_wide *wide;
   size_t len;
   unsigned k, m, index;
   size_t *counts;

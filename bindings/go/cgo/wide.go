@@ -1,0 +1,124 @@
+package gfsmith
+
+/*
+#include <stdlib.h>
+#include "bridge.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"gfsmith.example/go/codec"
+)
+
+// WideCode is the name of a code with up to MaxWideShards shards.
+type WideCode string
+
+// Leopard's codes, byte for byte those of klauspost/reedsolomon.
+const (
+	Leopard8  WideCode = "leopard8"  // GF(2^8): WithLeopardGF(true) with at most 256 shards
+	Leopard16 WideCode = "leopard16" // GF(2^16): WithLeopardGF16(true)
+)
+
+// MaxWideShards is the maximum number of shards of a Wide, data and parities together.
+const MaxWideShards = C.GFSMITH_WIDE_MAX_SHARDS
+
+// Wide is a code with a shape, k data and m parity shards, any k of which determine the others. Let w[0], w[1], ... be the
+// elements of the field, numbered by their coordinates in Cantor's basis, and n the least power of two that is not less
+// than m. Data shard j has the point w[n+j]. Each block of n points determines a polynomial of degree below n, with the
+// value 0 at points behind the data, and parity i is the sum of their values at w[i].
+//
+// Shards are those of a Codec, but their length is a multiple of 64 bytes, else the error is ErrShardSize. Goroutines may
+// share it. The memory for the work of a call does not grow with the length of the shards.
+type Wide struct {
+	codec *codec.Codec
+}
+
+// NewWide creates a code. It exists if k and m are 1 or more and at most MaxWideShards together, and n, plus k rounded up
+// to a multiple of n, is at most 256 (Leopard8) or 65,536 (Leopard16). Other shapes give ErrInvShardNum, other names
+// ErrUnsupported.
+func NewWide(code WideCode, k, m int) (*Wide, error) {
+	if code != Leopard8 && code != Leopard16 {
+		return nil, fmt.Errorf("%w: code %q; allowed: %s, %s", codec.ErrUnsupported, code, Leopard8, Leopard16)
+	}
+	shape := fmt.Errorf("%w: %s %d+%d; allowed: 1 or more of both, %d together, and the points of NewWide",
+		codec.ErrInvShardNum, code, k, m, MaxWideShards)
+	if k < 1 || m < 1 || k > MaxWideShards || m > MaxWideShards-k {
+		return nil, shape
+	}
+	name := C.CString(string(code))
+	defer C.free(unsafe.Pointer(name))
+	var made *C.gfsmith_wide
+	switch status := C.gfsmith_wide_create(&made, name, C.uint(k), C.uint(m)); status {
+	case C.GFSMITH_OK:
+	case C.GFSMITH_EINVAL:
+		return nil, shape
+	default:
+		return nil, failure(C.int(status))
+	}
+	e := &wideEngine{wide: made, k: k, m: m}
+	runtime.SetFinalizer(e, func(e *wideEngine) { C.gfsmith_wide_destroy(e.wide) })
+	return &Wide{codec.New(e, k, m)}, nil
+}
+
+// DataShards returns k.
+func (w *Wide) DataShards() int { return w.codec.DataShards() }
+
+// ParityShards returns m.
+func (w *Wide) ParityShards() int { return w.codec.ParityShards() }
+
+// TotalShards returns k + m.
+func (w *Wide) TotalShards() int { return w.codec.TotalShards() }
+
+// ShardSizeMultiple returns 64.
+func (w *Wide) ShardSizeMultiple() int { return C.GFSMITH_WIDE_GRANULE }
+
+// Encode computes the parities, shards k to k + m - 1, of the data, shards 0 to k - 1.
+func (w *Wide) Encode(shards [][]byte) error { return w.codec.Encode(shards) }
+
+// Reconstruct rebuilds the missing shards (nil or empty), data and parities alike. An empty one with sufficient
+// capacity is rebuilt in place. A call that fails leaves the shards unchanged.
+func (w *Wide) Reconstruct(shards [][]byte) error { return w.codec.Reconstruct(shards) }
+
+// ReconstructData rebuilds the missing data shards only.
+func (w *Wide) ReconstructData(shards [][]byte) error { return w.codec.ReconstructData(shards) }
+
+// ReconstructSome rebuilds the required ones of the missing shards. required: k + m flags, or k for the data
+// shards only.
+func (w *Wide) ReconstructSome(shards [][]byte, required []bool) error {
+	return w.codec.ReconstructSome(shards, required)
+}
+
+// wideEngine is a wide code of the library. Wide calls only the two methods of the interface that it has.
+type wideEngine struct {
+	codec.Engine
+	wide *C.gfsmith_wide
+	k, m int
+}
+
+func (e *wideEngine) Encode(data, parity [][]byte) error {
+	return e.run(job{operation: C.GFS_GO_WIDE_ENCODE, first: e.k}, append(append([][]byte(nil), data...), parity...))
+}
+
+func (e *wideEngine) Rebuild(shards [][]byte, present, wanted []bool) error {
+	return e.run(job{operation: C.GFS_GO_WIDE_REBUILD, first: len(shards), present: present, wanted: wanted}, shards)
+}
+
+func (e *wideEngine) run(asked job, shards [][]byte) error {
+	defer runtime.KeepAlive(e)
+	size := length(shards, nil)
+	if size%C.GFSMITH_WIDE_GRANULE != 0 {
+		return fmt.Errorf("%w: %d bytes; allowed: multiples of %d", codec.ErrShardSize, size, C.GFSMITH_WIDE_GRANULE)
+	}
+	call := C.gfs_go_call{
+		operation: asked.operation,
+		wide:      e.wide,
+		len:       C.size_t(size),
+		k:         C.uint(e.k),
+		m:         C.uint(e.m),
+	}
+	return failure(many(call, asked, shards))
+}

@@ -1,0 +1,155 @@
+package gfsmith
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"gfsmith.example/go/codec"
+)
+
+func wideOf(t *testing.T, code WideCode, k, m int) *Wide {
+	w, err := NewWide(code, k, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.DataShards() != k || w.ParityShards() != m || w.TotalShards() != k+m || w.ShardSizeMultiple() != 64 {
+		t.Fatal(code, k, m)
+	}
+	return w
+}
+
+// stripe returns the shards of the vectors, encoded.
+func stripe(t *testing.T, w *Wide, length int) [][]byte {
+	shards := make([][]byte, w.TotalShards())
+	for j := range shards {
+		shards[j] = make([]byte, length)
+		for i := range shards[j] {
+			shards[j][i] = byte((j*31 + i*7 + j*i/5) % 251)
+		}
+	}
+	if err := w.Encode(shards); err != nil {
+		t.Fatal(err)
+	}
+	return shards
+}
+
+// The vectors are CRC-64/NVME of all parities of klauspost/reedsolomon.
+func TestWideBytes(t *testing.T) {
+	for _, c := range []struct {
+		code         WideCode
+		k, m, length int
+		sum          uint64
+	}{
+		{Leopard8, 1, 1, 64, 0x6c7383702db660bb},
+		{Leopard8, 17, 3, 8256, 0x93451d8cd8af4669},
+		{Leopard8, 128, 128, 192, 0xfa7c1b99d4f14943},
+		{Leopard16, 10, 4, 8256, 0x6549747b6d62b2f8},
+		{Leopard16, 342, 681, 448, 0x79c52891fa95aeab},
+		{Leopard16, 1000, 100, 192, 0xefa62e6385fefb5c},
+	} {
+		all := bytes.Join(stripe(t, wideOf(t, c.code, c.k, c.m), c.length)[c.k:], nil)
+		if sum, err := UpdateChecksum(CRC64NVMe, 0, all); sum != c.sum || err != nil {
+			t.Errorf("%s %d+%d: %x, expected %x; %v", c.code, c.k, c.m, sum, c.sum, err)
+		}
+	}
+}
+
+// Every loss of m shards at the limits of the shapes, in new memory and in place.
+func TestWideRepairs(t *testing.T) {
+	for _, c := range []struct {
+		code WideCode
+		k, m int
+	}{
+		{Leopard8, 20, 4}, {Leopard8, 255, 1}, {Leopard8, 128, 128}, {Leopard16, 3, 40}, {Leopard16, 300, 30},
+		{Leopard16, 65534, 1}, {Leopard16, 32768, 32767},
+	} {
+		w := wideOf(t, c.code, c.k, c.m)
+		whole := stripe(t, w, 64)
+		shards, required := append([][]byte(nil), whole...), make([]bool, c.k+c.m)
+		for n := 0; n < c.m; n++ {
+			lost := (2*n + 1) % len(shards)
+			for shards[lost] == nil {
+				lost = (lost + 1) % len(shards)
+			}
+			shards[lost], required[lost] = nil, n == 0
+		}
+		some := append([][]byte(nil), shards...)
+		if err := w.ReconstructSome(some, required); err != nil || !bytes.Equal(some[1], whole[1]) {
+			t.Fatal(c, err)
+		}
+		for n := range some {
+			if n != 1 && (some[n] == nil) != (shards[n] == nil) {
+				t.Fatal(c, n)
+			}
+		}
+		data := append([][]byte(nil), shards...)
+		if err := w.ReconstructData(data); err != nil {
+			t.Fatal(c, err)
+		}
+		if err := w.Reconstruct(shards); err != nil {
+			t.Fatal(c, err)
+		}
+		for n := range shards {
+			if !bytes.Equal(shards[n], whole[n]) || n < c.k && !bytes.Equal(data[n], whole[n]) {
+				t.Fatal(c, n)
+			}
+		}
+	}
+}
+
+func TestRefusedWideShapes(t *testing.T) {
+	for _, c := range []struct {
+		code WideCode
+		k, m int
+		want error
+	}{
+		{"leopard", 4, 2, codec.ErrUnsupported}, {"", 4, 2, codec.ErrUnsupported}, {"cauchy", 4, 2, codec.ErrUnsupported},
+		{Leopard16, 0, 1, codec.ErrInvShardNum}, {Leopard16, 1, 0, codec.ErrInvShardNum},
+		{Leopard16, -1, 1, codec.ErrInvShardNum}, {Leopard16, 32768, 32768, codec.ErrInvShardNum},
+		{Leopard16, 40000, 20000, codec.ErrInvShardNum}, {Leopard16, 1 << 32, 2, codec.ErrInvShardNum},
+		{Leopard8, 100, 129, codec.ErrInvShardNum}, {Leopard8, 200, 33, codec.ErrInvShardNum},
+	} {
+		if _, err := NewWide(c.code, c.k, c.m); !errors.Is(err, c.want) {
+			t.Error(c, err)
+		}
+	}
+}
+
+func TestRefusedWideCalls(t *testing.T) {
+	w := wideOf(t, Leopard16, 3, 2)
+	for _, length := range []int{1, 32, 63, 65, 96} {
+		shards := make([][]byte, 5)
+		for n := range shards {
+			shards[n] = bytes.Repeat([]byte{0xee}, length)
+		}
+		shards[1] = nil
+		if err := w.Reconstruct(shards); !errors.Is(err, codec.ErrShardSize) || shards[1] != nil {
+			t.Error(length, err)
+		}
+		shards[1] = make([]byte, length)
+		if err := w.Encode(shards); !errors.Is(err, codec.ErrShardSize) || shards[3][0] != 0xee {
+			t.Error(length, err)
+		}
+	}
+	shards := stripe(t, w, 64)
+	short := append([][]byte(nil), shards...)
+	short[4] = short[4][:32]
+	lossy := append(append([][]byte(nil), nil, nil, nil), shards[3:]...)
+	for n, c := range []struct{ got, want error }{
+		{w.Encode(shards[:4]), codec.ErrTooFewShards},
+		{w.Reconstruct(shards[:4]), codec.ErrTooFewShards},
+		{w.Encode(short), codec.ErrShardSize},
+		{w.Reconstruct(lossy), codec.ErrTooFewShards},
+		{w.ReconstructSome(lossy, []bool{true, false, false}), codec.ErrTooFewShards},
+		{w.ReconstructSome(shards, make([]bool, 4)), codec.ErrTooFewShards},
+		{w.Reconstruct(make([][]byte, 5)), codec.ErrShardNoData},
+	} {
+		if !errors.Is(c.got, c.want) {
+			t.Error(n, c.got)
+		}
+	}
+	if lossy[0] != nil || lossy[1] != nil || lossy[2] != nil {
+		t.Error("shards of a refused repair changed")
+	}
+}
