@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from gfsmith.prove.machine import domain, masked_tail
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Form, Piece, Run, Runs, Unsupported
-from gfsmith.prove.machine.linear import Word, add, scale, subtract
+from gfsmith.prove.machine.linear import Word, add, plain, scale, subtract
+from gfsmith.prove.machine.state import State
+
+
+class Growth(Protocol):
+    """The change of a vector register in the iterations of a loop."""
+
+    def after(self, iteration: Word) -> Runs:
+        """Return the register `iteration` iterations after the first state."""
+
+    def continues(self, start: Runs, end: Runs, iteration: Word) -> bool:
+        """Return whether an iteration that begins with `start` must end with `end`."""
+
+    def plain(self) -> list[Any]:
+        """Return the change as plain data, for a certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +72,41 @@ def _total(contract: Contract, part: Sum, sources: Word) -> Form:
     return masked_tail.ended(total) if part.end else total
 
 
-def accumulator(contract: Contract, seen: list[Runs]) -> list[Sum | int] | None:
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """A sum of products that gains the next sources in each iteration. first: the register in the first
+    state."""
+
+    contract: Contract
+    first: Runs
+    parts: list[Sum | int]
+
+    def after(self, iteration: Word) -> Runs:
+        return _summed(self.contract, self.first, self.parts, iteration)
+
+    def continues(self, start: Runs, end: Runs, iteration: Word) -> bool:
+        return _gained(self.contract, self.parts, start, end, iteration)
+
+    def plain(self) -> list[Any]:
+        return [_plain(part) for part in self.parts]
+
+
+def _plain(part: Sum | int) -> Any:
+    if isinstance(part, int):
+        return part
+    words = plain(part.first), part.count, plain(part.start), part.end
+    return [part.length, plain(part.output), *words]
+
+
+def accumulator(contract: Contract, seen: Sequence[State], number: int) -> Growth | None:
+    """Return the change of a vector register from the states of the first iterations; None if it is no
+    accumulator."""
+    values = [state.vectors[number] for state in seen]
+    parts = _stretches(contract, values)
+    return None if parts is None else Accumulator(contract, values[0], parts)
+
+
+def _stretches(contract: Contract, seen: list[Runs]) -> list[Sum | int] | None:
     """Return the stretches of an accumulator (a number: bytes that do not change); None if it is no
     accumulator."""
     if contract.operation == "horner":
@@ -115,7 +165,7 @@ def _sources(form: Form) -> int | None:
     return len(shards) if shards == set(range(len(shards))) else None
 
 
-def summed(contract: Contract, first: Runs, parts: list[Sum | int], iteration: Word) -> Runs:
+def _summed(contract: Contract, first: Runs, parts: list[Sum | int], iteration: Word) -> Runs:
     """Return the accumulator `iteration` iterations after `first`."""
     total: list[Run] = []
     position = 0
@@ -133,7 +183,7 @@ def summed(contract: Contract, first: Runs, parts: list[Sum | int], iteration: W
     return domain.merge(total)
 
 
-def gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, iteration: Word) -> bool:
+def _gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, iteration: Word) -> bool:
     """Return whether an accumulator gained the products of exactly the iteration's sources."""
     want: list[Run] = []
     position = 0

@@ -34,7 +34,7 @@ def invariant(guess: Guess, first: State) -> dict[str, Any]:
     vectors: dict[str, Any] = {}
     for number, runs in enumerate(state.vectors):
         if number in guess.sums and not is_junk(runs):
-            vectors[str(number)] = [_stretch(stretch) for stretch in guess.sums[number]]
+            vectors[str(number)] = guess.sums[number].plain()
         elif runs != first.vectors[number]:
             vectors[str(number)] = None
     return {
@@ -52,13 +52,6 @@ def invariant(guess: Guess, first: State) -> dict[str, Any]:
         "dirty": state.dirty,
         "unfenced": state.unfenced,
     }
-
-
-def _stretch(stretch: Any) -> Any:
-    if isinstance(stretch, int):
-        return stretch
-    words = plain(stretch.first), stretch.count, plain(stretch.start), stretch.end
-    return [stretch.length, plain(stretch.output), *words]
 
 
 def _step(first: object, value: object, name: str) -> int | None:

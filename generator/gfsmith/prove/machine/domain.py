@@ -9,14 +9,16 @@ other, that coefficients' table entries represent: the low or high nibble table,
 affine matrices. They are linear by the definition of the table formats, and the proof uses no other property
 of them, so the result holds for all coefficients at once. In particular they do not commute: the order of the
 maps is a part of the atom. A Table form is a run of raw table bytes, which may be moved
-but not computed with. A vector is a tuple of (length, form). All operations are exact; an operation whose
-result cannot be expressed raises Unsupported.
+but not computed with. The carry-less product of two words is an unknown of 16 bytes that the words identify:
+equal words have equal products, and no other property of unknown products is used. A vector is a tuple of
+(length, form). All operations are exact; an operation whose result cannot be expressed raises Unsupported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
@@ -34,8 +36,10 @@ NUMBER = "number"  #: the kind of an atom whose x is the bytes of the word that 
 ENTRY = "entry"  #: the kind of an atom that is a vector register at the entry; its number is the shard
 JUNK = "junk"  #: the kind of an atom that may be anything, data too
 UNCLEAR = "unclear"  #: the kind of an atom that is a number or an address, of which nothing more is known
+PRODUCT = "product"  #: the kind of an atom that is the carry-less product whose number is the shard
 UNKNOWN = frozenset({JUNK, UNCLEAR})
 MOST_MAPS = 2  #: of an atom: a butterfly of two layers multiplies products
+WORD = 8  #: bytes of an operand of a carry-less product
 _unknowns = count()
 
 
@@ -280,6 +284,60 @@ def xor(left: Runs, right: Runs) -> Runs:
     return merge([(n, _xor_forms(_form(a), _form(b))) for n, a, b in aligned(left, right)])
 
 
+#: The most products of products of products: more than in any program. A loop that is followed without end
+#: has more.
+_DEEPEST = 100
+#: The carry-less products that are unknown: their operands by number, how many are nested, and the number by
+#: operands.
+_operands: list[tuple[Runs, Runs]] = []
+_depths: list[int] = []
+_products: dict[frozenset[Runs], int] = {}
+
+
+def carryless(left: Runs, right: Runs) -> Runs:
+    """Return the product of two words as polynomials over GF(2): bit i is the coefficient of x^i. Raises
+    Unsupported for too many products of products."""
+    if _is_known(left) and _is_known(right):
+        return constant_runs(_known_product(left, right).to_bytes(2 * WORD, "little"))
+    if zeros(WORD) in (left, right):
+        return zeros(2 * WORD)
+    number = _products.setdefault(frozenset((left, right)), len(_operands))
+    if number == len(_operands):
+        _operands.append((left, right))
+        _depths.append(1 + max(_depth(left), _depth(right)))
+    if _depths[number] > _DEEPEST:
+        raise Unsupported(f"more than {_DEEPEST} products of products")
+    return ((2 * WORD, variable(PRODUCT, number, 0)),)
+
+
+def _depth(runs: Runs) -> int:
+    """Return how many products are nested in bytes."""
+    forms = (piece for _, piece in runs if isinstance(piece, Form))
+    numbers = (atom.shard for form in forms for atom in form.atoms if atom.kind == PRODUCT)
+    return max((_depths[number] for number in numbers if isinstance(number, int)), default=0)
+
+
+def operands(number: Word) -> tuple[Runs, Runs]:
+    """Return the words of which a PRODUCT is the product."""
+    assert isinstance(number, int)
+    return _operands[number]
+
+
+def _is_known(runs: Runs) -> bool:
+    return all(isinstance(piece, Form) and piece.is_constant for _, piece in runs)
+
+
+def _known_product(left: Runs, right: Runs) -> int:
+    factor, other = (
+        int.from_bytes(b"".join(bytes([_form(piece).constant]) * length for length, piece in runs), "little")
+        for runs in (left, right)
+    )
+    total = 0
+    for i in range(8 * WORD):
+        total ^= (factor >> i & 1) * other << i
+    return total
+
+
 def masked(form: Form, byte: int) -> Form:
     """Return form & constant."""
     if byte == 0xFF:
@@ -385,6 +443,19 @@ def _substitute(piece: Piece, name: Symbol, by: Word) -> Piece:
             Entry(each.part, substitute(each.source, name, by), substitute(each.output, name, by))
             for each in atom.maps
         )
-        moved = Atom(maps, atom.kind, substitute(atom.shard, name, by), substitute(atom.start, name, by))
+        product = atom.kind == PRODUCT
+        shard = _moved(atom.shard, name, by) if product else substitute(atom.shard, name, by)
+        moved = Atom(maps, atom.kind, shard, substitute(atom.start, name, by))
         atoms[moved] = atoms.get(moved, 0) ^ matrix
     return make_form(piece.constant, {a: m for a, m in atoms.items() if m})
+
+
+@lru_cache(maxsize=1 << 14)
+def _moved(number: Word, name: Symbol, by: Word) -> Word:
+    """Return the number of a carry-less product after a symbol was replaced in its operands."""
+    left, right = (substitute_runs(runs, name, by) for runs in operands(number))
+    ((_, piece),) = carryless(left, right)[:1]
+    kinds = [atom for atom in piece.atoms if atom.kind == PRODUCT] if isinstance(piece, Form) else []
+    if len(kinds) != 1:
+        raise Unsupported("a product becomes known")
+    return kinds[0].shard

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.abi import Abi
 from gfsmith.prove.machine.architecture import Architecture, Start
@@ -120,7 +122,6 @@ def entry_state(
     arbitrary."""
     abi = arch.abis[contract.abi]
     length, facts = _given(contract, abi.pointer, *lengths)
-    deepest = abi.deepest + abi.stack_vectors * arch.vector_bytes
     memory = Memory(
         _limits(contract, length, abi.pointer),
         facts,
@@ -128,8 +129,23 @@ def entry_state(
         contract.expanded,
         constants,
         contract.layout.decode,
-        Stack(abi.home, abi.red_zone, guard=abi.guard, deepest=deepest),
+        empty_stack(arch, abi),
     )
+    values = _arguments(contract, length)
+    given = [_given_value(values, facts, each, number) for number, each in enumerate(contract.parameters)]
+    state = called_with(arch, abi, start, given, memory)
+    state.multiples = _multiples(contract, abi)
+    return state
+
+
+def empty_stack(arch: Architecture, abi: Abi) -> Stack:
+    """Return the stack on entry."""
+    deepest = abi.deepest + abi.stack_vectors * arch.vector_bytes
+    return Stack(abi.home, abi.red_zone, guard=abi.guard, deepest=deepest)
+
+
+def called_with(arch: Architecture, abi: Abi, start: Start, given: Sequence[Value], memory: Memory) -> State:
+    """Return the state on entry with the given parameters: defined by the ABI, otherwise arbitrary."""
     gpr: dict[str, Value | Opaque] = {name: junk(8) for name in arch.general}
     for name in abi.preserved:
         gpr[name] = symbol(f"entry_{name}")
@@ -137,20 +153,16 @@ def entry_state(
     gpr |= {name: add(symbol(Address("stack")), offset) for name, offset in abi.anchored.items()}
     gpr |= dict.fromkeys(abi.zeros, 0)
     gpr[arch.stack_pointer] = symbol(Address("stack"))
-    memory.stack.move(0, facts)
+    memory.stack.move(0, memory.facts)
     if isinstance(abi.return_address, str):
         gpr[abi.return_address] = _RETURN
     elif abi.return_address is not None:
         memory.stack.slots[abi.return_address] = (_RETURN, 8)
-    values = _arguments(contract, length)
-    given = [_given_value(values, facts, each, number) for number, each in enumerate(contract.parameters)]
     gpr |= dict(zip(abi.arguments, given, strict=False))
     gpr |= {_entry_value(name): gpr[name] for name in abi.preserved if name in abi.arguments}
     for number, value in enumerate(given[len(abi.arguments) :]):
         memory.stack.slots[abi.stack_arguments + 8 * number] = (value, 8)
-    state = State(gpr, _vectors(arch, start), [None] * arch.masks, memory, facts)
-    state.multiples = _multiples(contract, abi)
-    return state
+    return State(gpr, _vectors(arch, start), [None] * arch.masks, memory, memory.facts)
 
 
 def _entry_value(name: str) -> str:
@@ -170,6 +182,13 @@ def _multiples(contract: Contract, abi: Abi) -> dict[Word, int]:
 
 def check_end(contract: Contract, arch: Architecture, start: Start, state: State) -> None:
     """Check the conditions at return. Raises Refutation, or Unsupported for a register that is unclear."""
+    check_return(contract, arch, start, state)
+    assert isinstance(state.memory, Memory)
+    _check_written(contract, state.memory)
+
+
+def check_return(contract: Contract, arch: Architecture, start: Start, state: State) -> None:
+    """Check everything but the results: registers, return address, vectors, fences."""
     abi, memory = arch.abis[contract.abi], state.memory
     assert isinstance(memory, Memory)
     stack, pointer = symbol(Address("stack")), arch.stack_pointer
@@ -198,7 +217,6 @@ def check_end(contract: Contract, arch: Architecture, start: Start, state: State
         raise Refutation("upper halves of vector registers are in use on return")
     if contract.fence and state.unfenced:
         raise Refutation("a streaming store is not fenced")
-    _check_written(contract, state, memory)
 
 
 def _check_register(state: State, name: str, value: Value | Opaque, reason: str) -> None:
@@ -206,7 +224,7 @@ def _check_register(state: State, name: str, value: Value | Opaque, reason: str)
         raise domain.refutation(state.gpr[name], reason)
 
 
-def _check_written(contract: Contract, state: State, memory: Memory) -> None:
+def _check_written(contract: Contract, memory: Memory) -> None:
     memory.settle()
     if memory.limits.length == 0:
         if memory.written:

@@ -11,6 +11,7 @@ induction (invariant.py).
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from math import inf
 
@@ -37,6 +38,7 @@ from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.paths import Exit, Path, Record, Way
 from gfsmith.prove.machine.stack import callers_slots
 from gfsmith.prove.machine.state import Alignment, Condition, Difference, Flags, Opaque, State, Value
+from gfsmith.prove.machine.subject import KERNEL, Subject
 from gfsmith.prove.machine.substitution import fix, relate, settle
 from gfsmith.prove.verdict import Refutation
 
@@ -62,7 +64,8 @@ def _frame(state: State, abi: Abi) -> Frame:
 class Explorer:
     """An exploration of every path of one function from given start states.
 
-    tail: the grouping of the values that remain after a loop (`_parts`); None: one by one.
+    tail: the grouping of the values that remain after a loop (`_parts`); None: one by one. subject: the kind
+    of function.
     """
 
     def __init__(
@@ -73,8 +76,10 @@ class Explorer:
         function: Function,
         max_steps: int = MAX_STEPS,
         tail: Tail | None = None,
+        subject: Subject = KERNEL,
     ) -> None:
         self.contract = contract
+        self._subject = subject
         self.arch = arch
         self._abi = arch.abis[contract.abi]
         self._tail = tail
@@ -314,7 +319,7 @@ class Explorer:
         record = path.loops.get(path.ip, Record(node=path.node))
         if record.guess is None:
             return self._look(path, instr, decision, replace(record, seen=(*record.seen, copy(path.state))))
-        wrong = invariant.mismatch(self.contract, record.guess, path.state)
+        wrong = invariant.mismatch(record.guess, path.state)
         if not wrong:
             self._check_bounds(path.state, instr, record)
             path.node[:] = ["close"]
@@ -361,7 +366,7 @@ class Explorer:
         """Guess the state of any iteration. Queue one iteration from there and, for later, the exit from
         there: by then the guess has been proved, or replaced."""
         first, iteration = record.seen[0], f"t{next(self._iterations)}"
-        record.guess = invariant.guess(self.contract, record.seen, iteration)
+        record.guess = invariant.guess(record.seen, iteration, partial(self._subject.growth, self.contract))
         state = record.guess.state
         for register in record.unknown:
             if isinstance(register, str):

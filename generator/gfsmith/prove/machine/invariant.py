@@ -10,12 +10,11 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from gfsmith.prove.machine import accumulators as sums_of
 from gfsmith.prove.machine import alignment, bitmatrix, domain
-from gfsmith.prove.machine.contract import Contract
+from gfsmith.prove.machine.accumulators import Growth
 from gfsmith.prove.machine.domain import Form, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
 from gfsmith.prove.machine.memory import Memory, Written
@@ -27,12 +26,12 @@ _SPAN = 1 << 64
 
 @dataclass(slots=True)
 class Guess:
-    """The guessed state of iteration number `iteration`, and the vectors that are accumulators. since: the
+    """The guessed state of iteration number `iteration`, and the vectors whose growth is known. since: the
     unknowns from this number on were made for the guess, so each is one part of the state."""
 
     state: State
     iteration: str
-    sums: dict[int, list[sums_of.Sum | int]]
+    sums: dict[int, Growth]
     since: int
 
     def is_free(self, value: object) -> bool:
@@ -112,24 +111,26 @@ def _alike(first: Difference, second: Difference) -> bool:
     return (first.size, first.summed) == (second.size, second.summed)
 
 
-def guess(contract: Contract, seen: tuple[State, ...], name: str) -> Guess:
-    """Return the guessed state of iteration `name`, from the states of the first iterations. Raises
-    Unsupported if the states do not fit a loop."""
+def guess(
+    seen: tuple[State, ...], name: str, growth: Callable[[Sequence[State], int], Growth | None]
+) -> Guess:
+    """Return the guessed state of iteration `name`, from the states of the first iterations. growth: returns
+    the change of a vector register. Raises Unsupported if the states do not fit a loop."""
     first, second = seen[:2]
     iteration, since = symbol(name), domain.new_unknown()
     state = copy(first)
     for register, value in first.gpr.items():
         state.gpr[register] = _value(value, second.gpr[register], iteration)
-    sums: dict[int, list[sums_of.Sum | int]] = {}
+    sums: dict[int, Growth] = {}
     for number, runs in enumerate(first.vectors):
         if runs == second.vectors[number]:
             continue
-        parts = sums_of.accumulator(contract, [state.vectors[number] for state in seen])
-        if parts is None:
+        found = growth(seen, number)
+        if found is None:
             state.vectors[number] = junk(domain.size(runs))
         else:
-            sums[number] = parts
-            state.vectors[number] = sums_of.summed(contract, runs, parts, iteration)
+            sums[number] = found
+            state.vectors[number] = found.after(iteration)
     pairs = zip(first.masks, second.masks, strict=True)
     state.masks = [a if a == b else None for a, b in pairs]
     state.conditions = {
@@ -168,7 +169,7 @@ def _slot(first: Slot, second: Slot | None) -> Slot:
     return vague(held, first[1]), first[1]
 
 
-def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
+def mismatch(start: Guess, end: State) -> list[str | int]:
     """Return the registers (names and vector numbers) of `end` that differ from the guess for the next
     iteration."""
     following: Word = add(symbol(start.iteration), 1)
@@ -186,11 +187,11 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
     for number, runs in enumerate(start.state.vectors):
         if start.is_free(runs):
             continue
-        parts = start.sums.get(number)
-        if parts is None:
+        growth = start.sums.get(number)
+        if growth is None:
             same = end.vectors[number] == domain.substitute_runs(runs, start.iteration, following)
         else:
-            same = sums_of.gained(contract, parts, runs, end.vectors[number], symbol(start.iteration))
+            same = growth.continues(runs, end.vectors[number], symbol(start.iteration))
         if not same:
             wrong.append(number)
     _check_memory(start, end, move)

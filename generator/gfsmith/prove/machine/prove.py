@@ -14,9 +14,9 @@ from gfsmith.prove.machine.constants import Constants
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
 from gfsmith.prove.machine.decoded_function import Text
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.entry import check_end, entry_state
 from gfsmith.prove.machine.explore import MAX_STEPS, Explorer
 from gfsmith.prove.machine.formats.image import Function, Image, raw
+from gfsmith.prove.machine.subject import KERNEL, Subject
 from gfsmith.prove.verdict import Refutation, Status
 
 #: With vectors of more bytes than these the bytes after the loops are always taken at once: the ways in which
@@ -110,6 +110,7 @@ class _Run:
 
     explorer: Explorer
     constants: Constants
+    subject: Subject
     trees: list[Node] = field(default_factory=list)
 
 
@@ -151,14 +152,15 @@ def prove_code(
     exhaustive: bool = True,
     max_steps: int = MAX_STEPS,
     vector_bytes: Container[int] | None = None,
+    subject: Subject = KERNEL,
 ) -> Report:
     """Prove or refute one function of an image against its contract, for every length.
 
     The proof covers all lengths and numbers of sources at once, by induction over the loops. The bytes that
     remain after the loops are taken in a few ranges if the contract states how the code processes them; if
     this gives no proof, one by one. If `exhaustive`, every length from 0 to four blocks follows without
-    induction, except with vectors of more than LONG bytes. Scalable vectors: one proof for each permitted
-    length, or for those in `vector_bytes`. After `max_steps` instructions the answer is "unsupported".
+    induction, except with vectors of more than LONG bytes. Scalable vectors: one proof for each length that
+    is permitted and in `vector_bytes`. After `max_steps` instructions the answer is "unsupported".
     """
     arch = of_abi(contract.abi)
     if image.machine != arch.name:
@@ -181,7 +183,7 @@ def prove_code(
         if not machines:
             return Report(Status.UNSUPPORTED, f"{name}: no permitted length of scalable vectors is chosen")
     work = [(contract.with_vectors(each.vector_bytes), each) for each in machines] or [(contract, arch)]
-    report = _prove(work, image, function, exhaustive, max_steps)
+    report = _prove(work, image, function, exhaustive, max_steps, subject)
     return replace(report, vector_bytes=tuple(each.vector_bytes for each in machines if report))
 
 
@@ -191,6 +193,7 @@ def _prove(
     function: Function,
     exhaustive: bool,
     max_steps: int,
+    subject: Subject,
 ) -> Report:
     """Return the answer for all lengths of scalable vectors, or the first one that is not "proved"."""
     done: list[_Run] = []
@@ -200,8 +203,8 @@ def _prove(
     for number, (contract, arch) in enumerate(work, 1):
         tails = (Tail.MASKED,) if at_once else (None if exhaustive else contract.tail, None)
         for tail in dict.fromkeys(tails):
-            explorer = Explorer(contract, arch, image, function, max_steps, tail)
-            runs = [*done, _Run(explorer, Constants(image, function, contract.frozen_data))]
+            explorer = Explorer(contract, arch, image, function, max_steps, tail, subject)
+            runs = [*done, _Run(explorer, Constants(image, function, contract.frozen_data), subject)]
             report = _attempt(runs, image, function, exhaustive, last=number == len(work))
             if report:
                 break
@@ -273,13 +276,13 @@ def _explore(run: _Run, image: Image, function: Function, exhaustive: bool) -> I
             explorer.contract = case
             for low, high in _length_ranges(case, arch, exhaustive):
                 for start in arch.starts(image, function):
-                    state = entry_state(case, arch, start, (low, high), run.constants)
+                    state = run.subject.entry_state(case, arch, start, (low, high), run.constants)
                     ends = explorer.run(state, start.ip)
                     yield explorer.certificate
                     if not ends:
                         raise Unsupported("no path returns")
                     for end in ends:
-                        check_end(case, arch, start, end)
+                        run.subject.check_end(case, arch, start, end)
     except (Refutation, Unsupported) as error:
         if not arch.lengthened(contract.features):
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Word
+from gfsmith.prove.machine.linear import Linear, Word, make
 from gfsmith.prove.machine.state import Opaque, State, Value
 
 
@@ -18,10 +18,17 @@ def narrow(state: State, value: Value | Opaque, size: int) -> Value | Opaque:
         return value % (1 << 8 * size)
     if isinstance(value, tuple):
         return domain.cut(value, 0, size)
+    value = _low_part(value, size)
     low, high = state.facts.range(value)
     if low < 0 or high >= 1 << 8 * size:
         raise Unsupported(f"{value} is cut to {size} bytes")
     return value
+
+
+def _low_part(value: Linear, size: int) -> Word:
+    """Return a number without its terms that are multiples of 2^(8 size)."""
+    span = 1 << 8 * size
+    return make(value.constant, {name: factor for name, factor in value.terms if factor % span})
 
 
 def as_bytes(state: State, value: Value | Opaque, size: int) -> Runs:

@@ -44,6 +44,8 @@ CPUINFO_FLAGS: dict[str, str | None] = {
     "MOVBE": "movbe",
     "POPCNT": "popcnt",
     "GFNI": "gfni",
+    "PCLMULQDQ": "pclmulqdq",
+    "VPCLMULQDQ": "vpclmulqdq",
     "AVX512F": "avx512f",
     "AVX512VL": "avx512vl",
     "AVX512BW": "avx512bw",

@@ -149,11 +149,20 @@ _LOAD_YMM = "EVEX_VMOVDQU8_YMM_K1Z_YMMM256"
 _LOAD = "EVEX_VMOVDQU8_ZMM_K1Z_ZMMM512"
 _STORE = "EVEX_VMOVDQU8_ZMMM512_K1Z_ZMM"
 
+_EXTRACT_HALF = "EVEX_VEXTRACTI64X4_YMMM256_K1Z_ZMM_IMM8"
 MUTANTS = (
     Mutant("pshufb ignores bit 7", "PSHUFB_XMM_XMMM128", afterwards(_ignore_bit_7)),
     Mutant("psrlq by one more", "VEX_VPSRLQ_YMM_YMM_IMM8", another(_one_more)),
     Mutant("pshufb swaps sources", "VEX_VPSHUFB_YMM_YMM_YMMM256", another(_swapped)),
     Mutant("affine adds another constant", "GF2P8AFFINEQB_XMM_XMMM128_IMM8", another(_one_more)),
+    Mutant("pclmulqdq takes another word", "PCLMULQDQ_XMM_XMMM128_IMM8", another(_one_more)),
+    Mutant(
+        "vpclmulqdq multiplies unknown data by another word",
+        "VEX_VPCLMULQDQ_YMM_YMM_YMMM256_IMM8",
+        another(_one_more),
+        symbolic=True,
+    ),
+    Mutant("vextracti64x4 of the other half", _EXTRACT_HALF, another(_one_more), level=Level.AVX512),
     Mutant("VEX.128 keeps ymm", "VEX_VPXOR_XMM_XMM_XMMM128", afterwards(_keep_upper(16, 32))),
     Mutant("VEX.256 keeps zmm", _VEX_XOR_YMM, afterwards(_keep_upper(32, 64)), level=Level.AVX512),
     Mutant("EVEX.256 keeps zmm", _XORD_YMM, afterwards(_keep_upper(32, 64))),

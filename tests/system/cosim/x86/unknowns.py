@@ -267,12 +267,24 @@ class Unknowns:
                 data = self.word(atom.shard).to_bytes(8, "little")[start : start + length]
                 result = _xor(result, data.translate(translation(matrix)))
                 continue
+            if atom.kind == domain.PRODUCT:
+                data = self._product(atom.shard)[start : start + length]
+                result = _xor(result, data.translate(translation(matrix)))
+                continue
             data = self._shards[self._known(atom.shard)][start : start + length]
             data = data.translate(translation(matrix))
             for entry in reversed(atom.maps):
                 data = self._through(entry, data)
             result = _xor(result, data)
         return result
+
+    def _product(self, number: Word) -> bytes:
+        """Return a carry-less product of the values of its operands."""
+        left, right = (int.from_bytes(self.value(runs), "little") for runs in domain.operands(number))
+        total = 0
+        for bit in range(64):
+            total ^= left << bit if right >> bit & 1 else 0
+        return total.to_bytes(16, "little")
 
     def _through(self, entry: Entry, data: bytes) -> bytes:
         """Return the result of the linear map that a table entry's bytes encode."""

@@ -47,6 +47,15 @@ _IMPLIED = (
 )
 
 
+def with_implied(features: Iterable[str]) -> tuple[str, ...]:
+    """Return features with those that a CPU with them also has."""
+    found = set(features)
+    for feature, implied in _IMPLIED:
+        if feature in found:
+            found |= implied
+    return tuple(sorted(found))
+
+
 @lru_cache(maxsize=1)
 def _feature_names() -> dict[int, str]:
     return {getattr(CpuidFeature, n): n for n in dir(CpuidFeature) if n.isupper()}
@@ -78,6 +87,13 @@ def _push_or_pop(state: State, raw: Raw) -> None:
     else:
         state.gpr[name] = state.memory.load_word(rsp, 8)
         state.gpr["rsp"] = add(rsp, 8)
+
+
+def _leave(state: State) -> None:
+    """Execute leave: rsp = rbp, then pop rbp."""
+    place = state.word("rbp")
+    state.gpr["rbp"] = state.memory.load_word(place, 8)
+    state.gpr["rsp"] = add(place, 8)
 
 
 _LONGEST = 15  #: bytes of an instruction
@@ -112,11 +128,7 @@ class X86:
         return by_bytes(self.decode, _LONGEST, image, function)
 
     def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
-        features = {*isa.cpu_flags, *granted}
-        for feature, implied in _IMPLIED:
-            if feature in features:
-                features |= implied
-        return tuple(sorted(features))
+        return with_implied({*isa.cpu_flags, *granted})
 
     def lengthened(self, features: tuple[str, ...]) -> tuple[Architecture, ...]:
         return ()
@@ -149,6 +161,8 @@ class X86:
             return
         if raw.code in encoding.PUSHES or raw.code in encoding.POPS:
             _push_or_pop(state, raw)
+        elif raw.code in encoding.LEAVES:
+            _leave(state)
         elif raw.code not in encoding.LANDINGS:
             step(state, raw)
 

@@ -39,6 +39,7 @@ BRANCHES = frozenset(
 RETURNS = frozenset({Code.RETNQ})
 PUSHES = frozenset({Code.PUSH_R64})
 POPS = frozenset({Code.POP_R64})
+LEAVES = frozenset({Code.LEAVEQ})
 LANDINGS = frozenset({Code.ENDBR64})
 FILLING = _NO_OPS | {Code.INT3}
 

@@ -1,8 +1,8 @@
 """Semantics of the instructions: a table with one entry per instruction form (iced-x86's Code).
 
 An instruction that is not in the table raises Unsupported, and the answer is then never "proved".
-Branches, push, pop and ret are the explorer's. tests/system/cosim/test_x86.py compares every entry with the
-CPU.
+Branches, push, pop, leave and ret are the explorer's. tests/system/cosim/test_x86.py compares every entry
+with the CPU.
 """
 
 from __future__ import annotations

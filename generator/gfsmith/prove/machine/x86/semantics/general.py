@@ -221,7 +221,7 @@ TABLE: dict[str, Semantics] = {
     **arithmetic("SUB", _subtract),
     **arithmetic("CMP", _compare),
     **forms(_step(1), "INC_RM64", "INC_RM32"),
-    **forms(_step(-1), "DEC_RM64"),
+    **forms(_step(-1), "DEC_RM64", "DEC_RM32"),
     **forms(_negate, "NEG_RM64"),
     **forms(_multiply, "IMUL_R64_RM64_IMM8", "IMUL_R64_RM64_IMM32"),
     **forms(_nothing, "NOPD", "NOPW", "NOP_RM16", "NOP_RM32"),

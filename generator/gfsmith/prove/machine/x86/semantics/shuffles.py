@@ -82,14 +82,20 @@ def _insert_lane(state: State, instr: Instruction) -> None:
     write_vector(state, instr, domain.merge(runs))
 
 
-def _extract_lane(state: State, instr: Instruction) -> None:
-    """vextracti128."""
-    at = 16 * (instr.immediate(2) & 1)
-    runs = domain.cut(state.vectors[vector_number(instr.op1_register)], at, at + 16)
-    if instr.op0_kind == OpKind.MEMORY:
-        state.memory.store_word(address(state, instr), runs, 16)
-    else:
-        write_vector(state, instr, runs)
+def _extract_half(size: int) -> Semantics:
+    """vextracti128, vextracti32x4, vextracti64x4: the lower or upper `size` bytes of twice as many."""
+
+    def extract(state: State, instr: Instruction) -> None:
+        at = size * (instr.immediate(2) & 1)
+        runs = domain.cut(state.vectors[vector_number(instr.op1_register)], at, at + size)
+        if instr.op0_kind != OpKind.MEMORY:
+            write_vector(state, instr, runs)
+        elif instr.has_op_mask:
+            raise Unsupported(f"{instr}")
+        else:
+            state.memory.store_word(address(state, instr), runs, size)
+
+    return extract
 
 
 def _permute_dwords(state: State, instr: Instruction) -> None:
@@ -131,20 +137,33 @@ def _shuffle_lanes(state: State, instr: Instruction) -> None:
     write_vector(state, instr, domain.merge(out))
 
 
-def _shift_bytes(state: State, instr: Instruction) -> None:
-    """psrldq: the 128-bit lane moves towards byte 0."""
-    count = min(instr.immediate(instr.op_count - 1), 16)
-    source = 0 if instr.op_count == 2 else 1
-    size = vector_size(instr)
-    runs = read_vector(state, instr, source, size)
-    out: list[Run] = []
-    for low in range(0, size, 16):
-        out += [*domain.cut(runs, low + count, low + 16), *domain.zeros(count)]
-    write_vector(state, instr, domain.merge(out))
+def _shift_bytes(up: bool) -> Semantics:
+    """pslldq, psrldq: each 128-bit lane moves away from byte 0, or towards it."""
+
+    def shift(state: State, instr: Instruction) -> None:
+        count = min(instr.immediate(instr.op_count - 1), 16)
+        source = 0 if instr.op_count == 2 else 1
+        size = vector_size(instr)
+        runs = read_vector(state, instr, source, size)
+        out: list[Run] = []
+        for low in range(0, size, 16):
+            kept = domain.cut(runs, low, low + 16 - count) if up else domain.cut(runs, low + count, low + 16)
+            out += [*domain.zeros(count), *kept] if up else [*kept, *domain.zeros(count)]
+        write_vector(state, instr, domain.merge(out))
+
+    return shift
+
+
+def _low_words(state: State, instr: Instruction) -> None:
+    """punpcklqdq xmm: the low words of both sources."""
+    first, second = (read_vector(state, instr, n, 16) for n in range(2))
+    write_vector(state, instr, domain.merge([*domain.cut(first, 0, 8), *domain.cut(second, 0, 8)]))
 
 
 TABLE: dict[str, Semantics] = {
-    **forms(_shift_bytes, "PSRLDQ_XMM_IMM8", "VEX_VPSRLDQ_XMM_XMM_IMM8"),
+    **forms(_shift_bytes(up=False), "PSRLDQ_XMM_IMM8", "VEX_VPSRLDQ_XMM_XMM_IMM8"),
+    **forms(_shift_bytes(up=True), "PSLLDQ_XMM_IMM8", "VEX_VPSLLDQ_XMM_XMM_IMM8"),
+    **forms(_low_words, "PUNPCKLQDQ_XMM_XMMM128"),
     **forms(_duplicate, "MOVDDUP_XMM_XMMM64"),
     **forms(_insert(1), "PINSRB_XMM_R32M8_IMM8", "VEX_VPINSRB_XMM_XMM_R32M8_IMM8"),
     **forms(_insert(2), "PINSRW_XMM_R32M16_IMM8", "VEX_VPINSRW_XMM_XMM_R32M16_IMM8"),
@@ -152,7 +171,12 @@ TABLE: dict[str, Semantics] = {
     **forms(_insert(8), "PINSRQ_XMM_RM64_IMM8", "VEX_VPINSRQ_XMM_XMM_RM64_IMM8"),
     **forms(_extract_word, "PEXTRW_R32_XMM_IMM8", "VEX_VPEXTRW_R32_XMM_IMM8"),
     **forms(_insert_lane, "VEX_VINSERTI128_YMM_YMM_XMMM128_IMM8"),
-    **forms(_extract_lane, "VEX_VEXTRACTI128_XMMM128_YMM_IMM8"),
+    **forms(
+        _extract_half(16),
+        "VEX_VEXTRACTI128_XMMM128_YMM_IMM8",
+        "EVEX_VEXTRACTI32X4_XMMM128_K1Z_YMM_IMM8",
+    ),
+    **forms(_extract_half(32), "EVEX_VEXTRACTI64X4_YMMM256_K1Z_ZMM_IMM8"),
     **forms(_permute_dwords, "PSHUFD_XMM_XMMM128_IMM8", "VEX_VPSHUFD_YMM_YMMM256_IMM8"),
     **forms(_permute_lanes, "VEX_VPERM2I128_YMM_YMM_YMMM256_IMM8"),
     **forms(_shuffle_lanes, "EVEX_VSHUFI64X2_ZMM_K1Z_ZMM_ZMMM512B64_IMM8"),

@@ -96,6 +96,22 @@ def _multiply(state: State, instr: Instruction) -> None:
     write_vector(state, instr, domain.merge(out))
 
 
+def _carryless(state: State, instr: Instruction) -> None:
+    """pclmulqdq: in every lane, a word of the first source times a word of the second one."""
+    size = vector_size(instr)
+    left, right = _sources(state, instr, size)
+    order = instr.immediate(instr.op_count - 1)
+    first, second = (domain.WORD * (order >> bit & 1) for bit in (0, 4))
+    out: list[Run] = []
+    for low in range(0, size, 2 * domain.WORD):
+        factors = (
+            domain.cut(runs, low + at, low + at + domain.WORD)
+            for runs, at in ((left, first), (right, second))
+        )
+        out += domain.carryless(*factors)
+    write_vector(state, instr, domain.merge(out))
+
+
 def _shift_right(element: int, arithmetic: bool = False) -> Semantics:
     def shift(state: State, instr: Instruction) -> None:
         count = instr.immediate(instr.op_count - 1)
@@ -162,6 +178,15 @@ TABLE: dict[str, Semantics] = {
     **_family(_greater, "PCMPGTB", "VPCMPGTB", "", ""),
     **_family(_add_bytes, "PADDB", "VPADDB", "VPADDB", ""),
     **_family(_ternary, "", "", "VPTERNLOGD:B32", "_IMM8"),
+    **_family(_ternary, "", "", "VPTERNLOGQ:B64", "_IMM8"),
+    **forms(_ternary, "EVEX_VPTERNLOGQ_XMM_K1Z_XMM_XMMM128B64_IMM8"),
+    **forms(
+        _carryless,
+        "PCLMULQDQ_XMM_XMMM128_IMM8",
+        "VEX_VPCLMULQDQ_XMM_XMM_XMMM128_IMM8",
+        "VEX_VPCLMULQDQ_YMM_YMM_YMMM256_IMM8",
+        "EVEX_VPCLMULQDQ_ZMM_ZMM_ZMMM512_IMM8",
+    ),
     **_shifts("PSRLQ", _shift_right(8), "B64"),
     **_shifts("PSRLW", _shift_right(2), ""),
     **_shifts("PSRAW", _shift_right(2, arithmetic=True), ""),
