@@ -37,6 +37,7 @@ _SYNONYMS = (
     frozenset({"vmovdqu", "vmovups", "vmovupd", "vmovdqa", "vmovaps", "vmovapd", "vlddqu"}),
     frozenset({"vmovdqu8", "vmovdqu16", "vmovdqu32", "vmovdqu64", "vmovdqa32", "vmovdqa64"}),
     frozenset({"vpxord", "vpxorq", "vpxor"}),
+    frozenset({"vpternlogd", "vpternlogq"}),
     frozenset({"vpandd", "vpandq", "vpand"}),
     frozenset({"vpbroadcastq", "vbroadcastsd"}),
 )
@@ -51,8 +52,14 @@ _MEANT = {
     "vpextrw": 7,
     "vinserti128": 1,
     "vextracti128": 1,
+    "vextracti32x4": 1,
+    "vextracti64x4": 1,
+    "pclmulqdq": 0x11,
+    "vpclmulqdq": 0x11,
     "shl": 63,
 }
+#: Names of pclmulqdq with an immediate: its low bit is that of the first word.
+_WORDS = {"lqlq": "0", "hqlq": "1", "lqhq": "10h", "hqhq": "11h"}
 _XOR_OF_THREE = "96h"
 _INSERTIONS = frozenset({"vpinsrw", "vpinsrd", "vmovhps"})
 #: Moves that differ only in size.
@@ -117,6 +124,9 @@ def _pair(old: Instruction, new: Instruction) -> Iterator[Class]:
 
 def _split(instr: Instruction) -> tuple[str, str]:
     name, _, operands = str(instr).partition(" ")
+    product = re.fullmatch(r"(v?pclmul)([hl]q[hl]q)dq", name)
+    if product:
+        return f"{product[1]}qdq", f"{operands},{_WORDS[product[2]]}"
     return name, operands
 
 
@@ -127,7 +137,9 @@ def _sorted(name: str, operands: str) -> tuple[str, list[str]]:
         return name, sorted(parts)
     if name in _COMMUTATIVE and len(parts) == 3:
         return name, [parts[0], *sorted(parts[1:])]
-    if name == "vpternlogd" and parts[-1] == _XOR_OF_THREE:
+    if name == "vpclmulqdq" and parts[-1] in (_WORDS["lqlq"], _WORDS["hqhq"]):
+        return name, [parts[0], *sorted(parts[1:-1]), parts[-1]]
+    if name in ("vpternlogd", "vpternlogq") and parts[-1] == _XOR_OF_THREE:
         return name, [parts[0], *sorted(parts[1:-1]), parts[-1]]
     return name, parts
 

@@ -1,0 +1,41 @@
+"""The place of each number in the tables of a check: struct gfs_crc of runtime/core/src/crc.h, in little
+endian order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+
+from gfsmith.ir.folding import DISTANCES, NIBBLE, NIBBLES, Tables
+
+_ENTRIES = 1 << NIBBLE
+_LENGTHS = 64
+_HEAD = Struct("<QQIII4x2Q")  #: ones, modulus, bits, order, instruction, reduction
+#: enum gfs_crc_instruction
+_INSTRUCTIONS = ("", "CRC32C", "CRC32")
+_NUMBERS = Struct(f"<{2 * len(DISTANCES)}Q {NIBBLES * _ENTRIES}Q {_LENGTHS}Q")
+
+FOLDS = _HEAD.size  #: the place of the constants of the first distance
+SIZE = _HEAD.size + _NUMBERS.size
+
+
+def read(data: bytes, title: str) -> Tables:
+    """Return the tables of which these are the bytes."""
+    ones, modulus, bits, order, instruction, *reduction = _HEAD.unpack_from(data)
+    numbers = iter(_NUMBERS.unpack_from(data, _HEAD.size))
+    return Tables(
+        title=title,
+        bits=bits,
+        reflected=bool(order),
+        ones=ones,
+        modulus=modulus,
+        instruction=_INSTRUCTIONS[instruction],
+        reduction=(reduction[0], reduction[1]),
+        folds=tuple((next(numbers), next(numbers)) for _ in DISTANCES),
+        slices=tuple(_taken(numbers, _ENTRIES) for _ in range(NIBBLES)),
+        powers=_taken(numbers, _LENGTHS),
+    )
+
+
+def _taken(numbers: Iterator[int], count: int) -> tuple[int, ...]:
+    return tuple(next(numbers) for _ in range(count))

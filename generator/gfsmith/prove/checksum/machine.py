@@ -1,0 +1,191 @@
+"""Proof of the compiled code of a checksum routine: it has the values of the routine's program, for all data,
+every table, every length and any number of shards.
+
+By the proof of the program (prove.py) these values are right with the table of each check. Here the
+explorer of prove/machine follows the code: control, addresses, stack and registers as for kernels. The loop
+over the data is closed by the program's own loop: if a register has one of the values that the program
+carries at two iterations, it must have it at every next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from gfsmith.ir.folding import GROUP, LINE, WORD, Routine
+from gfsmith.prove.checksum.memory import FoldingMemory, areas, unchanged
+from gfsmith.prove.checksum.values import STATE, Program
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.accumulators import Growth
+from gfsmith.prove.machine.architecture import Architecture, Start
+from gfsmith.prove.machine.constants import Constants
+from gfsmith.prove.machine.contract import LENGTH, SOURCES, Contract, Layout
+from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.entry import called_with, check_return, empty_stack
+from gfsmith.prove.machine.formats.image import Image
+from gfsmith.prove.machine.linear import Address, Facts, Word, add, scale, symbol
+from gfsmith.prove.machine.prove import Report, prove_code
+from gfsmith.prove.machine.state import State, Value
+from gfsmith.prove.machine.subject import Subject
+from gfsmith.prove.machine.x86.architecture import with_implied
+
+#: The features that each set may use, as the library examines them before it calls a routine.
+FEATURES = {
+    "vpclmulqdq_avx512": ("AVX512F", "AVX512BW", "AVX512VL", "PCLMULQDQ", "VPCLMULQDQ"),
+    "vpclmulqdq_avx2": ("AVX", "AVX2", "PCLMULQDQ", "VPCLMULQDQ"),
+    "pclmulqdq": ("SSSE3", "PCLMULQDQ"),
+}
+#: The operations that are proved.
+OPERATIONS = ("reduce", "reduce_line", "fold_line", "fold_copy", "narrow_line")
+_MOST_STEPS = 20_000  #: 20 times the instructions that proofs follow
+_MOST_BLOCKS = 1 << 48  #: more bytes than an address space has
+_WORD_BITS = 32
+_ABOVE = "above"  #: the half of a register above a parameter of 32 bits
+_FIRST = 8  #: more blocks than those before the first state of a loop
+_STEPS = (1, 2, 4, 8)  #: blocks of an iteration
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A register with value `number` of those that the loop carries, after `first` blocks and `step` more in
+    each iteration. above: the bytes of the register above the value, which do not change."""
+
+    program: Program
+    shard: Word
+    number: int
+    first: int
+    step: int
+    above: Runs
+
+    def _blocks(self, iteration: Word) -> Word:
+        return add(self.first, scale(iteration, self.step))
+
+    def after(self, iteration: Word) -> Runs:
+        value = self.program.carried(self._blocks(iteration), self.shard)[self.number]
+        return domain.merge([*value, *self.above])
+
+    def continues(self, start: Runs, end: Runs, iteration: Word) -> bool:
+        blocks = self._blocks(iteration)
+        rest = blocks.constant % self.step if not isinstance(blocks, int) else 0
+        value = self.program.advanced(add(blocks, -rest), self.shard, rest + self.step)[self.number]
+        return end == domain.merge([*value, *self.above])
+
+    def plain(self) -> list[object]:
+        return [self.number, self.first, self.step]
+
+
+def _entry_state(
+    program: Program,
+    contract: Contract,
+    arch: Architecture,
+    start: Start,
+    lengths: tuple[int, int],
+    constants: Constants,
+) -> State:
+    """Return the state on entry. Data have `lengths` bytes, or none."""
+    abi, facts, operation = arch.abis[contract.abi], Facts(), program.routine.operation
+    length = lengths[0] if lengths[0] == lengths[1] else scale(symbol(LENGTH), contract.block)
+    facts.assume(length, *lengths)
+    several = operation.startswith("fold")
+    shards: Word = symbol(SOURCES) if several else 1
+    facts.assume(symbol(SOURCES), 0, (1 << _WORD_BITS) - 1)
+    facts.assume(symbol(_ABOVE), 0, (1 << _WORD_BITS) - 1)
+    memory = FoldingMemory(
+        limits=areas(length, shards, shards if operation == "fold_copy" else 0, abi.pointer),
+        facts=facts,
+        expect=_copied,
+        expanded=unchanged,
+        constants=constants,
+        decode=contract.layout.decode,
+        stack=empty_stack(arch, abi),
+        program=program,
+        messages=scale(shards, program.routine.block),
+        results=scale(shards, LINE) if several else GROUP,
+        target="group" if operation.startswith("reduce") else "message",
+    )
+    return called_with(arch, abi, start, _arguments(operation, memory.blocks, shards), memory)
+
+
+def _arguments(operation: str, blocks: Word, shards: Word) -> list[Value]:
+    """Return the parameters of crc.h. Only 32 bits of `shards` have a meaning."""
+    table, message = symbol(Address("coeffs")), symbol(Address("message"))
+    count = add(shards, scale(symbol(_ABOVE), 1 << _WORD_BITS))
+    match operation:
+        case "reduce" | "reduce_line":
+            state = ((WORD, domain.variable(STATE, 0, 0)),)
+            data, group = symbol(Address("src", 0)), symbol(Address("group"))
+            return [table, state, message, blocks, data, group]
+        case "fold_line":
+            return [table, message, count, blocks, symbol(Address("srcs")), symbol("ahead")]
+        case "fold_copy":
+            return [table, message, count, blocks, symbol(Address("srcs")), symbol(Address("dsts"))]
+        case "narrow_line":
+            return [table, message]
+    raise Unsupported(f"{operation} in vectors")
+
+
+def _check_end(contract: Contract, arch: Architecture, start: Start, state: State) -> None:
+    check_return(contract, arch, start, state)
+    assert isinstance(state.memory, FoldingMemory)
+    state.memory.check_written()
+
+
+def _growth(program: Program, contract: Contract, seen: Sequence[State], number: int) -> Growth | None:
+    """Return which value of the loop a register has in both states."""
+    memory, width = seen[0].memory, program.width
+    assert isinstance(memory, FoldingMemory)
+    first, second = (state.vectors[number] for state in seen[:2])
+    above = domain.cut(first, width, domain.size(first))
+    if not width or above != domain.cut(second, width, domain.size(second)):
+        return None
+    low, high = domain.cut(first, 0, width), domain.cut(second, 0, width)
+    for blocks in range(_FIRST):
+        values = program.carried(blocks, memory.shard)
+        for place in (n for n, value in enumerate(values) if value == low):
+            for step in _STEPS:
+                if program.carried(blocks + step, memory.shard)[place] == high:
+                    return Carried(program, memory.shard, place, blocks, step, above)
+    return None
+
+
+def _copied(output: Word, start: Word, size: int, sources: Word) -> Runs:
+    """Return the bytes of a copy: those of the data."""
+    return ((size, domain.variable("src", output, start)),)
+
+
+def _contract(routine: Routine, abi: str) -> Contract:
+    """Return the part of the contract that the exploration needs. The unwind tables are the compiler's, and
+    it may leave code that is never reached. The caller of fold_copy fences the stores."""
+    loop = bool(routine.before)
+    return Contract(
+        operation=routine.operation,
+        inputs=1,
+        outputs=1,
+        layout=Layout("none", 0, 1),
+        parameters=(),
+        abi=abi,
+        features=with_implied(FEATURES[routine.set]),
+        in_place=False,
+        block=routine.block,
+        vector=routine.block,
+        granule=routine.block,
+        maximum=_MOST_BLOCKS * routine.block if loop else 0,
+        unwind=False,
+        reach_all=False,
+        fence=routine.operation != "fold_copy",
+    )
+
+
+def prove_machine(routine: Routine, image: Image, abi: str) -> Report:
+    """Prove or refute the compiled code of a routine of an x86 set, under its own symbol."""
+    program = Program(routine)
+    subject = Subject(partial(_entry_state, program), _check_end, partial(_growth, program))
+    return prove_code(
+        _contract(routine, abi),
+        image,
+        routine.symbol,
+        exhaustive=False,
+        max_steps=_MOST_STEPS,
+        subject=subject,
+    )

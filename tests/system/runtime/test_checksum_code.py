@@ -1,0 +1,250 @@
+"""The compiled checksum routines of the library: proved, the tables that it passes to them, and mutants."""
+
+from __future__ import annotations
+
+import platform
+import random
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+from iced_x86 import Encoder, FlowControl, Instruction, OpKind, Register, RegisterExt
+
+from gfsmith.field.checksum import CHECKSUMS
+from gfsmith.ir.folding import GROUP, LINE, WORD, Routine
+from gfsmith.lower.checksums import routines, tables
+from gfsmith.prove.checksum import layout
+from gfsmith.prove.checksum.machine import FEATURES, OPERATIONS, prove_machine
+from gfsmith.prove.machine.formats.image import Image
+from gfsmith.prove.machine.formats.load import load, members_with
+from gfsmith.prove.machine.prove import Report
+from gfsmith.prove.verdict import Status
+from tests.support.folders import product
+from tests.support.paths import ROOT
+from tools.mutation.classify import EQUIVALENT, classify, difference
+from tools.mutation.mutants import ORIGIN, decode, mutants, without
+
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the library has no code for x86-64")
+
+ROUTINES = {
+    routine.symbol: routine
+    for routine in routines()
+    if routine.set in FEATURES and routine.operation in OPERATIONS
+}
+ABI = "sysv"
+MUTANTS = 8  #: of each routine
+
+
+def place() -> tuple[Path, str]:
+    """Return the library, and the member that has the routines."""
+    path = product("libgfsmith.a", "lib")
+    ((member, _),) = members_with(path, frozenset(ROUTINES)).items()
+    assert member is not None
+    return path, member
+
+
+@cache
+def library() -> Image:
+    """Return the object of the library that has the routines."""
+    return load(*place())
+
+
+def library_tables() -> list[bytes]:
+    """Return the bytes of each table of the library, by the number of the check."""
+    data = subprocess.run(["ar", "p", *place()], capture_output=True, check=True).stdout
+    file = ELFFile(BytesIO(data))
+    symbols = file.get_section_by_name(".symtab")
+    assert isinstance(symbols, SymbolTableSection)
+    (symbol,) = symbols.get_symbol_by_name("gfs_crcs")
+    section, start = file.get_section(symbol["st_shndx"]), symbol["st_value"]
+    table = section.data()[start : start + symbol["st_size"]]
+    return [table[n : n + layout.SIZE] for n in range(0, len(table), layout.SIZE)]
+
+
+def patched(image: Image, address: int, data: bytes) -> Image:
+    """Return the image with other bytes at an address."""
+    segment = image.segment_at(address)
+    assert segment is not None
+    at = address - segment.address
+    content = segment.data[:at] + data + segment.data[at + len(data) :]
+    changed = replace(segment, data=content)
+    return replace(image, segments=tuple(changed if s is segment else s for s in image.segments))
+
+
+def code(symbol: str) -> bytes:
+    function = library().functions[symbol]
+    found = library().read(function.address, function.size)
+    assert found is not None
+    return found
+
+
+def prove(routine: Routine, new: bytes) -> Report:
+    """Return the verdict on a routine with other code of the same length."""
+    image = patched(library(), library().functions[routine.symbol].address, new)
+    return prove_machine(routine, image, ABI)
+
+
+@pytest.mark.parametrize("symbol", ROUTINES)
+def test_proved(symbol: str) -> None:
+    report = prove_machine(ROUTINES[symbol], library(), ABI)
+    assert report.status is Status.PROVED, report.reason
+    assert report.covered == report.instructions
+
+
+def test_the_library_has_the_proved_tables() -> None:
+    found = [layout.read(data, check.title) for data, check in zip(library_tables(), CHECKSUMS, strict=True)]
+    assert found == list(map(tables, CHECKSUMS))
+
+
+def test_a_changed_table_is_seen() -> None:
+    """A flipped bit of any kind of number of the table."""
+    whole, data = tables(CHECKSUMS[0]), library_tables()[0]
+    numbers = (
+        *(whole.ones, whole.modulus, whole.reduction[1]),
+        *(whole.folds[3][1], whole.slices[5][6], whole.powers[40]),
+    )
+    for number in numbers:
+        at = data.index(number.to_bytes(8, "little"))
+        changed = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        assert layout.read(changed, whole.title) != whole
+
+
+@pytest.mark.parametrize("compiler", ["clang-19", "clang-14"])
+def test_other_compilers_are_not_refuted(compiler: str, tmp_path: Path) -> None:
+    """clang computes a number of lines modulo 2^32 in some routines, which is unsupported."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    library()
+    core = ROOT / "runtime" / "core"
+    include = [f"-I{path}" for path in (core / "src", core / "include", ROOT / "gen_out")]
+    source, target = core / "src" / "crc_kernels.c", tmp_path / "crc_kernels.o"
+    subprocess.run(
+        [compiler, "-O2", "-std=c11", "-fPIC", "-c", *include, str(source), "-o", str(target)], check=True
+    )
+    image = load(target, None)
+    reports = {symbol: prove_machine(routine, image, ABI) for symbol, routine in ROUTINES.items()}
+    assert not [report.reason for report in reports.values() if report.status is Status.REFUTED]
+    assert sum(map(bool, reports.values())) >= len(ROUTINES) - 2
+
+
+def _another_word(instr: Instruction) -> None:
+    instr.immediate8 ^= 0x01
+
+
+def _moved(by: int) -> Callable[[Instruction], None]:
+    """Move a memory operand."""
+
+    def edit(instr: Instruction) -> None:
+        instr.memory_displacement = (instr.memory_displacement + by) % (1 << 64)
+        instr.memory_displ_size = instr.memory_displ_size or 1
+
+    return edit
+
+
+def _twice(instr: Instruction) -> None:
+    instr.set_immediate_u64(1, 2 * instr.immediate(1) % (1 << 64))
+
+
+def _is_vector(instr: Instruction) -> bool:
+    registers = (instr.op_register(n) for n in range(instr.op_count) if instr.op_kind(n) == OpKind.REGISTER)
+    return any(map(RegisterExt.is_vector_register, registers))
+
+
+def _loads(instr: Instruction, table: bool) -> bool:
+    """Return whether an instruction loads a vector from the table, or from other data. gcc keeps the table's
+    address in the register of the parameter."""
+    if not _is_vector(instr) or instr.op0_kind == OpKind.MEMORY or instr.is_ip_rel_memory_operand:
+        return False
+    return instr.memory_base != Register.NONE and (instr.memory_base == Register.RDI) == table
+
+
+#: Errors: the instructions in which one is made, and the change; None: the instruction is removed.
+WRONG: dict[str, tuple[Callable[[Instruction], bool], Callable[[Instruction], None] | None]] = {
+    "another word": (lambda i: "clmul" in str(i), _another_word),
+    "constants of another distance": (lambda i: _loads(i, table=True), _moved(GROUP)),
+    "half of another constant": (lambda i: _loads(i, table=True), _moved(WORD)),
+    "a load a vector further": (lambda i: _loads(i, table=False), _moved(LINE)),
+    "a load a byte further": (lambda i: _loads(i, table=False), _moved(1)),
+    "a store a vector further": (lambda i: _is_vector(i) and i.op0_kind == OpKind.MEMORY, _moved(LINE)),
+    "a sum without a summand": (lambda i: "pxor" in str(i) or "ternlog" in str(i), None),
+    "bytes in their order": (lambda i: "pshufb" in str(i), None),
+    "a step twice as long": (lambda i: str(i).startswith(("add ", "sub ", "shl ")), _twice),
+    "the other way of a branch": (
+        lambda i: i.flow_control == FlowControl.CONDITIONAL_BRANCH,
+        lambda i: i.negate_condition_code(),
+    ),
+}
+
+
+def _edited(code: bytes, at: int, edit: Callable[[Instruction], None] | None) -> bytes | None:
+    """Return the code with another instruction at an offset; None if that is longer."""
+    if edit is None:
+        return without(code, at)
+    old = next(instr for instr in decode(code) if instr.ip == ORIGIN + at)
+    new, encoder = old.copy(), Encoder(64)
+    edit(new)
+    encoder.encode(new, new.ip)
+    data = encoder.take_buffer()
+    if len(data) > old.len:
+        return None
+    return code[:at] + data + b"\x90" * (old.len - len(data)) + code[at + old.len :]
+
+
+@pytest.mark.parametrize("error", WRONG)
+def test_errors_are_refuted(error: str) -> None:
+    """The error at the first and at the last place of every routine. Some errors make code that the prover
+    cannot follow to its end."""
+    chosen, edit = WRONG[error]
+    found = Counter[Status]()
+    for symbol, routine in ROUTINES.items():
+        places = [instr.ip - ORIGIN for instr in decode(code(symbol)) if chosen(instr)]
+        for at in sorted({*places[:1], *places[-1:]}):
+            new = _edited(code(symbol), at, edit)
+            if new is None:
+                continue
+            report = prove(routine, new)
+            assert report.status is not Status.PROVED, f"{symbol} at {at}"
+            found[report.status] += 1
+    assert found[Status.REFUTED] > 2 * found[Status.UNSUPPORTED]
+    assert found.total() >= 10
+
+
+@pytest.mark.parametrize("symbol", [s for s in ROUTINES if "_normal_" in s])
+def test_another_order_of_bytes_is_refuted(symbol: str) -> None:
+    """Two bytes exchanged in every copy of the constant by which the bytes of a group are reversed."""
+    order = bytes(reversed(range(GROUP)))
+    image = library()
+    for segment in library().segments:
+        for found in re.finditer(re.escape(order), segment.data):
+            image = patched(image, segment.address + found.start(), bytes([order[1], order[0]]))
+    assert prove_machine(ROUTINES[symbol], image, ABI).status is Status.REFUTED
+
+
+def _same_sum(original: bytes, new: bytes) -> bool:
+    """Return whether one summand is added to another partial sum: if that is right, the total is the same."""
+    before, after = difference(original, new)
+    return len(before) == len(after) == 1 and all("pxor" in str(instr) for instr in (*before, *after))
+
+
+@pytest.mark.parametrize("symbol", ROUTINES)
+def test_mutants_are_rejected_or_equivalent(symbol: str) -> None:
+    """A sample of all changes of a bit, a byte or an operand, and of removed instructions."""
+    routine, original = ROUTINES[symbol], code(symbol)
+    every = mutants(original, routine.block // max(len(routine.before), 1))
+    every = [mutant for mutant in every if mutant.at > 0]  # not of the landing pad, which may be absent
+    wrong = []
+    for mutant in random.Random(symbol).sample(every, MUTANTS):
+        report = prove(routine, mutant.code)
+        equivalent = classify(original, mutant.code) in EQUIVALENT or _same_sum(original, mutant.code)
+        if report and not equivalent:
+            wrong.append(f"{mutant.kind} at {mutant.at}")
+    assert not wrong
