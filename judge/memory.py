@@ -263,7 +263,7 @@ def load_word(state: State, where: Pointer) -> Value:
     if state.facts.low(behind) >= 0:
         return Pointer(Region("ahead", behind), 0)
     require(state.facts.high(behind) < 0, "pointer {} may be behind the sources", index)
-    return Pointer(Region("src", index), 0)
+    return Pointer(Region("src", scale(add(behind, 1), -1) if state.spec.descending else index), 0)
 
 
 def as_bytes(value: Value, length: int) -> Runs:

@@ -36,8 +36,9 @@ _NAME = re.compile(
 class Spec:
     """operation: dot, mad, mul, xor, horner, fft, ifft, fft4 or ifft4. inputs: sources, None for any number
     k. rows: the known coefficients, None if a table holds them. in_place: a destination may be a source (mul:
-    the one of its number). group: k is group * g + left_over. ahead: further pointers per source, for
-    prefetches only.
+    the one of its number). group: k is group * g + left_over. descending: sums take the sources from the last
+    to the first, and the sources are numbered from the end of the array. ahead: further pointers per source,
+    for prefetches only.
     """
 
     symbol: str
@@ -49,6 +50,7 @@ class Spec:
     polynomial: int
     in_place: bool
     group: int
+    descending: bool
     ahead: int
     left_over: int = 0
     memory: dict[tuple[Word, Word], Body] = field(default_factory=dict)
@@ -80,6 +82,8 @@ class Spec:
         fits = butterfly and self.rows is None and self.table in ("nibble", "affine")
         require(self.elements == 1 or fits, "a butterfly of another shape or without maps")
         require(0 <= self.left_over < self.group and self.ahead >= 0, "a wrong group")
+        orders = {"horner": (True,), "xor": (True, False)}.get(self.operation, (False,))
+        require(self.descending in orders, "a wrong order of the sources")
 
     @property
     def sources(self) -> Word:

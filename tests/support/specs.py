@@ -135,7 +135,7 @@ class Machine:
         if loop.rolled:
             for carry in loop.carries:
                 values[carry.phi] = values[carry.initial]
-            sources = len(self.shards[Space.SOURCE])
+            sources = len(self.shards[Space.SOURCE])  # in the kernel's order (_read)
             grouped = sources - sources % loop.group
             for source in range(0, grouped, loop.group):
                 self._section(loop.body, values, position, count, source)
@@ -201,6 +201,8 @@ class Machine:
         if ref.space is Space.SCRATCH:
             return self.slots[ref.index]
         start = position + ref.offset
+        if ref.space is Space.SOURCE and ref.index <= CURRENT and self.spec.descending:
+            index = -1 - index
         return [bits(b) for b in self.shards[ref.space][index][start : start + count]]
 
     @staticmethod

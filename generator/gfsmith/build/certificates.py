@@ -28,6 +28,7 @@ def description(spec: KernelSpec) -> dict[str, Any]:
         "polynomial": spec.field.polynomial,
         "in_place": spec.in_place,
         "group": spec.group,
+        "descending": spec.descending,
         "ahead": spec.lines if spec.pipelined else 0,
     }
 

@@ -23,7 +23,7 @@ def meaning(spec: KernelSpec) -> str:
         "mad": f"dst[i] ^= {sum_} c[i][j] * src[j], i < {spec.outputs}",
         "mul": f"dst[j] = c[j] * src[j], j < {k}",
         "xor": f"dst[0] = {sum_} src[j]",
-        "horner": f"dst[i] = {sum_} (2^i)^({k}-1-j) * src[j], i < {spec.outputs}",
+        "horner": f"dst[i] = {sum_} (2^i)^j * src[j], i < {spec.outputs}",
         "fft": "x += C y, then y += x",
         "ifft": "y += x, then x += C y",
         "fft4": "fft of w, y and x, z with C, then of w, x with D and y, z with E",

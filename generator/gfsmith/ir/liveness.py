@@ -7,6 +7,9 @@ from collections.abc import Iterable
 
 from gfsmith.ir import Instr, Loop, Op, Program, Value
 
+#: The operations from a carried value to its successor; Horner's rule multiplies it first.
+_UPDATING = frozenset({Op.XOR, Op.XOR3, Op.AFFINE})
+
 
 def uses(program: Program) -> Counter[Value]:
     """Return how often each value is read, by instructions and by the carries of rolled loops."""
@@ -53,14 +56,15 @@ def variables(loop: Loop) -> dict[Value, Value]:
 
 
 def _partial_sums(section: Iterable[Instr], names: dict[Value, Value]) -> dict[Value, Value]:
-    """Return a map to the phi from the sums of a section that begin with a phi and end with its successor, if
-    every one of them is read once, by the next: the phi is then read no more when the first is computed."""
+    """Return a map to the phi from the sums and products of a section that begin with a phi and end with its
+    successor, if every one of them is read once, by the next: the phi is then read no more when the first is
+    computed."""
     read = Counter(value for instr in section for value in instr.args)
     begun: dict[Value, Value] = {phi: phi for phi in names.values()}
     before: dict[Value, Value] = {}
     for instr in section:
         sources = [a for a in instr.args if a in begun and read[a] == 1]
-        if instr.op in (Op.XOR, Op.XOR3) and instr.result is not None and sources:
+        if instr.op in _UPDATING and instr.result is not None and sources:
             before[instr.result], begun[instr.result] = sources[0], begun[sources[0]]
     found: dict[Value, Value] = {}
     for value, phi in names.items():

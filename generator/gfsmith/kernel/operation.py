@@ -15,7 +15,7 @@ class Operation(Enum):
     MAD  dst[i] ^= sum_j c[i][j] * src[j]
     MUL  dst[j]  = c[j] * src[j]
     XOR  dst[0]  = sum_j src[j]
-    HORNER  dst[i] = sum_j (2^i)^(k-1-j) * src[j]: P, Q and R of RAID, by Horner's rule
+    HORNER  dst[i] = sum_j (2^i)^j * src[j]: P, Q and R of RAID, by Horner's rule
 
     Butterflies of the additive FFT and its inverse have two or four elements of p byte planes each. The
     sources and the outputs are the planes of the first element, then those of the next ones. C, D and E are

@@ -351,18 +351,28 @@ class KernelSpec:
         return self.operation is Operation.MUL and self.inputs is None
 
     @property
+    def descending(self) -> bool:
+        """True if the loops over the sources begin with the last source.
+
+        Horner's rule begins with the highest power. A sum may take its sources in any order, and machine code
+        that counts down to 0 has an instruction less for each source.
+        """
+        counts_down = self.operation is Operation.XOR and self.inputs is None and self.machine_code
+        return self.operation is Operation.HORNER or counts_down
+
+    @property
     def group(self) -> int:
         """Sources per iteration of the loops over whole vectors, for any number of sources.
 
         Two, if one three-input XOR then adds both products to a sum. Measured on Zen 4, two at a time are no
-        faster where a product is several instructions, where sums are two-input ones and for one output, and
-        slower with 30 sources and streaming stores. Single vectors take 0.70 to 0.89 of the time of one
-        source at a time with tables, 0.81 to 0.96 with Horner's rule. On POWER10 llvm-mca predicts that the
+        faster where a product is several instructions and where sums are two-input ones, and slower with 30
+        sources and streaming stores. Single vectors take 0.65 to 0.89 of the time of one source at a time
+        with tables, 0.81 to 0.96 with Horner's rule. On POWER10 llvm-mca predicts that the
         inner loop is 1.0 to 1.4 times as fast (docs/instruction-sets.md).
         """
         product = self.technique in _SINGLE and Op.XOR3 in self.isa.ops
-        pays = product and self.outputs > 1 and self.store is Store.TEMPORAL and not self._by_lines
-        return 2 if pays and self.inputs is None else 1
+        pays = product and self.store is Store.TEMPORAL and not self._by_lines
+        return 2 if pays and self.inputs is None and not self.diagonal else 1
 
     @property
     def by_rows(self) -> bool:

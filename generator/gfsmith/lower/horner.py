@@ -1,5 +1,5 @@
-"""Horner's rule for dst[i] = sum over j of (2^i)^(k-1-j) * src[j]: multiply the sum by 2^i, then add a
-source.
+"""Horner's rule for dst[i] = sum over j of (2^i)^j * src[j]: from the last source to the first, multiply the
+sum by 2^i, then add the source.
 
 Doubling is one affine instruction (Drucker, Gueron, Krasnov, "The comeback of Reed Solomon codes", section
 III-A and figure 1b), or a shift and an addition of the polynomial if a bit is carried out (H. P. Anvin, "The

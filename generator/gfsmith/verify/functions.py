@@ -151,6 +151,7 @@ def contract_of(words: Description) -> Contract:
         sized=_kind(words.arguments) == _RUST,
         start_granule=words.start_granule,
         rounds_down=words.rounds_down,
+        descending=words.operation == "horner",
     )
     _check_lengths(words, contract)
     return contract

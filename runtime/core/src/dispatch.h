@@ -32,7 +32,7 @@ typedef enum gfs_operation {
   GFS_OPERATION_mad,    /* dst[i] += sum over j of c[i][j] * src[j] */
   GFS_OPERATION_mul,    /* dst[j]  = c[j] * src[j] */
   GFS_OPERATION_xor,    /* dst[0]  = sum over j of src[j] */
-  GFS_OPERATION_horner, /* dst[i] = sum over j < k of (2^i)^(k-1-j) * src[j], modulo 0x11d */
+  GFS_OPERATION_horner, /* dst[i] = sum over j of (2^i)^j * src[j], modulo 0x11d */
   GFS_OPERATION_fft,    /* x += C y, then y += x: in src and dst the planes of x, then those of y */
   GFS_OPERATION_ifft,   /* y += x, then x += C y */
   GFS_OPERATION_fft4,   /* two layers of fft on four elements, with three matrices */

@@ -159,15 +159,13 @@ static bool is_generation(const loss *l) {
   return l->lost_data == 0 && l->parity[l->lost_parities - 1] + 1u == l->lost_parities;
 }
 
-static gfsmith_status recover(const loss *l, size_t len, uint8_t *const *shards,
-                              const bool *present, const uint8_t **src, uint8_t **dst) {
+static gfsmith_status recover(const loss *l, size_t len, const bool *present,
+                              const uint8_t *const *src, uint8_t *const *dst) {
   unsigned targets = l->lost_data + l->lost_parities;
   gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, l->k + targets, len);
   gfs_raid_pass pass;
   if (is_plain_sum(l) || is_generation(l)) {
-    gfsmith_status status = gfs_raid_generator(&pass, l->k, targets, len, path);
-    if (l->lost_data == 0)
-      gfs_raid_sources(&pass, 0, (const uint8_t *const *)shards, src);
+    gfsmith_status status = gfs_raid_generator(&pass, l->k, targets, path);
     if (status == GFSMITH_OK)
       gfs_raid_run(&pass, path, len, src, dst);
     return status;
@@ -176,11 +174,11 @@ static gfsmith_status recover(const loss *l, size_t len, uint8_t *const *shards,
   const gfs_isa *isa = gfs_dispatch_isa();
   if (isa == NULL)
     return GFSMITH_EUNSUPPORTED;
-  gfsmith_kernel *kernel = gfs_raid_kernel(isa, GFS_OPERATION_dot, targets, path);
+  gfsmith_kernel *kernel = gfs_raid_dot(isa, targets, path);
   if (kernel == NULL)
     return GFSMITH_EUNSUPPORTED;
   fill_recovery_tables(l, present, isa->format, tables);
-  pass = (gfs_raid_pass){kernel, tables, l->k, targets, false};
+  pass = (gfs_raid_pass){kernel, tables, l->k, targets};
   gfs_raid_run(&pass, path, len, src, dst);
   return GFSMITH_OK;
 }
@@ -199,5 +197,5 @@ gfsmith_status gfsmith_raid_recover(unsigned k, unsigned m, size_t len, uint8_t 
   uint8_t *dst[PARITIES];
   if (!collect(&l, shards, present, src, dst))
     return GFSMITH_EINVAL;
-  return recover(&l, len, shards, present, src, dst);
+  return recover(&l, len, present, src, dst);
 }

@@ -76,15 +76,18 @@ int pq_check_base(int vects, int len, void **array) {
   return 0;
 }
 
+/* Is this a valid number of data shards, and more than one? One comparison, which also decides the
+ * one in gfs_raid_met. */
+static inline bool at_least_two(unsigned k) { return k - 2 < GFSMITH_RAID_MAX_DATA - 1; }
+
 /* Run the kernel of a call in cache that an earlier call has found, with little other work, which
  * takes as long as the kernel if the vectors are short. The vectors are not compared with NULL: for
  * the plain C above they must not be NULL either. False: nothing is computed. */
 static inline bool generated(unsigned k, unsigned m, int len, void **array) {
-  gfs_raid_pass pass = gfs_raid_met(k, m, (size_t)len);
-  if (pass.kernel == NULL || pass.reversed)
+  gfsmith_kernel *kernel = gfs_raid_met(k, m, (size_t)len);
+  if (kernel == NULL)
     return false;
-  pass.kernel((size_t)len, k, pass.tables, (const uint8_t *const *)array,
-              (uint8_t *const *)array + k);
+  kernel((size_t)len, k, NULL, (const uint8_t *const *)array, (uint8_t *const *)array + k);
   return true;
 }
 
@@ -97,7 +100,7 @@ static GFS_NOT_INLINED int generate_xor(int vects, int len, void **array) {
 }
 
 int xor_gen(int vects, int len, void **array) {
-  if (vects >= 3 && generated((unsigned)vects - 1, 1, len, array))
+  if (at_least_two((unsigned)vects - 1) && generated((unsigned)vects - 1, 1, len, array))
     return 0;
   return generate_xor(vects, len, array);
 }
@@ -121,7 +124,7 @@ static GFS_NOT_INLINED int generate_pq(int vects, int len, void **array) {
 }
 
 int pq_gen(int vects, int len, void **array) {
-  if (vects >= 4 && generated((unsigned)vects - 2, 2, len, array))
+  if (at_least_two((unsigned)vects - 2) && generated((unsigned)vects - 2, 2, len, array))
     return 0;
   return generate_pq(vects, len, array);
 }

@@ -120,7 +120,7 @@ def _calls(number: int, spec: KernelSpec, order: str) -> tuple[bytes, bytes]:
         if spec.operation is Operation.XOR:
             matrix[:] = 1
         if spec.operation is Operation.HORNER:
-            matrix = np.array([field(1 << i) ** np.arange(k)[::-1] for i in range(outputs)], np.uint8)
+            matrix = np.array([field(1 << i) ** np.arange(k) for i in range(outputs)], np.uint8)
         if spec.diagonal:
             matrix = np.diag(matrix.diagonal())
         if spec.baked is not None:

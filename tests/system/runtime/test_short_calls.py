@@ -12,9 +12,7 @@ from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 #: The sources with such calls.
-SOURCES = [
-    ROOT / "runtime/core/src" / name for name in ("codec.c", "encode.c", "update.c", "raid.c", "raid_short.c")
-]
+SOURCES = [ROOT / "runtime/core/src" / name for name in ("codec.c", "encode.c", "update.c", "raid.c")]
 
 MUTANTS = (
     # Calls that are not short run as if they were.
@@ -38,15 +36,8 @@ MUTANTS = (
     Mutant("pointers[n] == NULL", "false", within="gfs_any_missing"),
     # Wrong kernels, tables or sources.
     Mutant("(size_t)data_index * codec->m * codec->encoder->entry", "0"),
-    Mutant("kernel != gfs_raid_none", "true", within="known_kernel"),
-    Mutant("pass->reversed = m > 1", "pass->reversed = false"),
-    Mutant("pass->kernel == NULL && m == 2 && $rest", "pass->kernel == NULL && $rest"),
-    Mutant("gfs_raid_short_fill();", ";", within="dense_kernel"),
-    Mutant("power = gfs_field_mul(&field, power, 2);", ";"),
-    Mutant("to[3 - n] = from[n]", "to[n] = from[n]"),
-    Mutant("to[count - 1 - n] = from[n]", "to[n] = from[n]"),
-    Mutant("reverse_four(from + (count - 4), to);", ";"),
-    Mutant("n < count - 4", "n < count - 7"),
+    Mutant("m == 2 ? find_known(isa, k, path) : NULL", "find_known(isa, k, path)"),
+    Mutant("m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner", "GFS_OPERATION_horner"),
 )
 
 

@@ -229,20 +229,22 @@ def test_a_loop_that_is_closed_at_once_is_rejected(good: Certified) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("operation", "changes"),
     [
-        {"operation": "xor"},
-        {"outputs": 3},
-        {"table": "affine"},
-        {"inputs": 5},
-        {"group": 2},
-        {"polynomial": 0},
+        ("dot", {"operation": "xor"}),
+        ("dot", {"outputs": 3}),
+        ("dot", {"table": "affine"}),
+        ("dot", {"inputs": 5}),
+        ("dot", {"group": 2}),
+        ("dot", {"descending": True}),
+        ("horner", {"descending": False}),
+        ("horner", {"polynomial": 0}),
     ],
     ids=str,
 )
-def test_another_description_is_rejected(changes: dict[str, Any]) -> None:
+def test_another_description_is_rejected(operation: str, changes: dict[str, Any]) -> None:
     with pytest.raises(Rejected):
-        _kernel("horner" if "polynomial" in changes else "dot", None, 2, "avx2").judge(**changes)
+        _kernel(operation, None, 2, "avx2").judge(**changes)
 
 
 def test_another_matrix_is_rejected() -> None:

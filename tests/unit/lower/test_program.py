@@ -66,7 +66,7 @@ def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before:
     if spec.operation is Operation.XOR:
         return np.bitwise_xor.reduce(sources, axis=0, keepdims=True)
     if spec.operation is Operation.HORNER:
-        powers = np.arange(len(sources))[::-1]
+        powers = np.arange(len(sources))
         matrix = np.array([field(1 << i) ** powers for i in range(spec.outputs)], np.uint8)
     if spec.butterfly:
         return _butterfly(spec, np.split(field(matrix), spec.elements - 1, axis=1), field(sources))

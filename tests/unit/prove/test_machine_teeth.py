@@ -79,6 +79,42 @@ def test_still_proved(change: Change, tmp_path: Path) -> None:
     assert report.status is Status.PROVED, report.reason
 
 
+#: Steps of a loop that takes pairs of sources from the last one on, of which the kernel's constants prevent
+#: an edit as text: sub r10, 16; cmp r10, -8; jne; mov r11, [rcx+r10+8].
+_STEP, _ONE_LEFT, _PAIR = "4983ea10", "4983faf875", "4e8b5c1108"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (_STEP, "4983ea08", "beyond its end"),
+        (_ONE_LEFT, "4983faf874", "before its first byte"),
+        (_ONE_LEFT, "4983faf075", "before its first byte"),
+        (_PAIR, "4e8b5c1110", "beyond its end"),
+        (_PAIR, "4e8b5c1100", "must be"),
+    ],
+)
+def test_pairs_from_the_last_source(old: str, new: str, says: str) -> None:
+    spec = make_spec("horner", None, 2, "gfni_avx512", unroll=1)
+    code, wrong = generate_one(spec).code[Abi.SYSV], bytes.fromhex(new)
+    assert len(old) == len(new) and bytes.fromhex(old) in code
+    contract = replace(contract_of(spec, "sysv"), unwind=False)
+    assert prove_code(contract, raw(NAME, code), NAME, exhaustive=False)
+    report = prove_code(
+        contract, raw(NAME, code.replace(bytes.fromhex(old), wrong, 1)), NAME, exhaustive=False
+    )
+    assert report.status is not Status.PROVED and says in report.reason, report
+
+
+def test_the_order_of_the_sources_is_proved(tmp_path: Path) -> None:
+    contract = contract_of(SPECS["horner"], "sysv")
+    assert contract.descending
+    code = image("\n".join(lines("horner", "sysv")), tmp_path)
+    other = replace(contract, descending=False, unwind=False)
+    report = prove_code(other, code, NAME, exhaustive=False)
+    assert (report.status, "must be" in report.reason) == (Status.REFUTED, True), report
+
+
 def test_narrow_evex_needs_the_declared_features(tmp_path: Path) -> None:
     contract = contract_of(SPECS["narrow"], "sysv")
     without = tuple(feature for feature in contract.features if feature != "AVX512VL")

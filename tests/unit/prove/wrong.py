@@ -132,7 +132,9 @@ HORNER = [
     ),
     Change("P is Q", "horner", "vmovdqu [r11+rax], ymm1", "vmovdqu [r11+rax], ymm2", "must be"),
     Change("Q begins with P", "horner", "vpxor ymm2, ymm2, ymm2", "", "must be"),
-    Change("every other source", "horner", "add r10, 8", "add r10, 16", "must be"),
+    Change("every other source", "horner", "sub r10, 8", "sub r10, 16", "must be"),
+    Change("starts behind the last source", "horner", "mov r10, rsi", "lea r10, [rsi+8]", "beyond its end"),
+    Change("the first source twice", "horner", "mov r11, [rcx+r10]", "mov r11, [rcx]", "beyond its end"),
     Change(
         "carry of the source", "shuffle", "vpshufb zmm5, zmm0, zmm2", "vpshufb zmm5, zmm0, zmm3", "must be"
     ),
@@ -513,6 +515,7 @@ COVERAGE = [
 WRONG = VALUE + PAIRS + HORNER + BUTTERFLIES + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
 
 UNKNOWN = [
+    Change("last source omitted", "horner", "mov r10, rsi", "lea r10, [rsi-8]", "wrap around"),
     Change(
         "product of a product of a product",
         "fft4",

@@ -105,7 +105,7 @@ class _Writer:
                 source = CURRENT - ref.index if ref.index <= CURRENT else ref.index
                 return f"{base} + {self.spec.entry_offset(source, ref.output) + ref.offset}"
             case Space.SOURCE:
-                base = f"src[{source_name(ref.index)}]" if ref.index <= CURRENT else f"s{ref.index}"
+                base = f"src[{self._source(ref.index)}]" if ref.index <= CURRENT else f"s{ref.index}"
             case Space.DESTINATION:
                 base = f"d{ref.index}"
             case Space.AHEAD:
@@ -113,6 +113,10 @@ class _Writer:
             case Space.SCRATCH:
                 raise AssertionError("a C compiler spills by itself")
         return f"{base} + at" + (f" + {self.length(ref.offset)}" if ref.offset else "")
+
+    def _source(self, index: int) -> str:
+        """Return the number of a source of a rolled loop: from j on, or from j - 1 back."""
+        return f"j - {1 + CURRENT - index}" if self.spec.descending else source_name(index)
 
     def _expression(self, instr: Instr, partial: bool) -> str:
         spelling = self.spelling

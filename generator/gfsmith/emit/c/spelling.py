@@ -21,12 +21,13 @@ class Spelling:
     of the tail. setup: declarations before the first statement; those of scalable vectors define `vl`, the
     bytes of a vector. compilers: the preprocessor condition for compilers and settings that support the set,
     "" for all of its architecture; without support, kernels compile to nothing and dispatch excludes the set.
-    rolled: a directive for the compiler before a loop over the sources. partial_setup: declarations before
-    the tail. hidden: spaces of the tables whose address gfs_hide() makes opaque to the compiler at every
-    source, in loops unrolled over the sources: otherwise the compiler would keep more tables than fit into
-    registers, or load many ahead, and spill them. aligned: the expressions of LOAD, STORE and TABLE for an
-    address that is a multiple of the vector's bytes. If there are any, a kernel tests all of its pointers at
-    entry, and has its loops over whole vectors twice.
+    rolled: a directive for the compiler before a loop over the sources. plain: one before every loop of a
+    kernel that begins with the last source, so that the prover can follow the machine code. partial_setup:
+    declarations before the tail. hidden: spaces of the tables whose address gfs_hide() makes opaque to the
+    compiler at every source, in loops unrolled over the sources: otherwise the compiler would keep more
+    tables than fit into registers, or load many ahead, and spill them. aligned: the expressions of LOAD,
+    STORE and TABLE for an address that is a multiple of the vector's bytes. If there are any, a kernel tests
+    all of its pointers at entry, and has its loops over whole vectors twice.
     """
 
     isa: str
@@ -39,6 +40,7 @@ class Spelling:
     setup: tuple[str, ...] = ()
     compilers: str = ""
     rolled: str = ""
+    plain: str = ""
     partial_setup: tuple[str, ...] = ()
     hidden: frozenset[Space] = frozenset()
     aligned: Mapping[Op, str] = field(default_factory=dict)

@@ -25,6 +25,7 @@ VX = Spelling(
         Op.LOOKUP: "gfs_lookup({0}, {1})",
         Op.LOOKUP_LOW: "gfs_lookup({0}, {1})",
     },
+    plain="GFSMITH_VX_PLAIN",
     partial_load="gfs_vx_load_part({place}, {rest})",
     partial_store="gfs_vx_store_part({place}, {0}, {rest})",
 )

@@ -3,11 +3,13 @@
 Registers of the body:
 
     rdi  bytes that remain           rax  position in every shard
-    rsi  k, then the end of src[]    rdx  coefficient table, or constants
+    rsi  k, then the end of src[], or its size in bytes if the loops begin with the last source
+    rdx  coefficient table, or constants
     r15, r14, ...: distances of the table's rows to the first, in kernels for any k that read it row by row
     rcx  src[]                       r8   dst[]
     r9   table entries of the current source, or len (kernels that handle shard by shard)
-    r10  address in src[] of the pointer to the last of the current sources
+    r10  address in src[] of the pointer to the last of the current sources; if the loops begin with the last
+         source, the offset in src[] of the first of their pointers
     r11  scratch and pointers
     rbx  address in src[] of the next prefetch pointer, in pipelined kernels with rolled loops
     rbx, rbp, r12-r15: shard pointers of kernels with a fixed number of inputs, saved by the frame;
@@ -77,7 +79,8 @@ class _Emitter:
         self.places.prepare_rows()
         if self.spec.inputs is None:
             ins("shl", "rsi", 3)
-            ins("add", "rsi", "rcx")
+            if not self.spec.descending:
+                ins("add", "rsi", "rcx")
         self._prepare()
 
     def _place_constants(self, end: Label) -> None:
@@ -187,7 +190,10 @@ class _Emitter:
         self.places.enter(loop.rolled, loop.group)
         self._section(loop.head, loop)
         if loop.rolled:
-            self._sources(loop)
+            if self.spec.descending:
+                self._sources_down(loop)
+            else:
+                self._sources(loop)
             self.places.forget()
         self._section(loop.close, loop)
 
@@ -217,6 +223,28 @@ class _Emitter:
         ins("jb", body)
         if loop.rest:
             done = self.label()
+            ins("jne", done)
+            self.places.forget()
+            self._section(loop.rest, loop)
+            self.asm.mark(done)
+
+    def _sources_down(self, loop: Loop) -> None:
+        """Emit body, which runs while as many pointers as a group remain, and rest, which runs if one
+        remains."""
+        assert loop.group in (1, 2), "more than one source may remain"
+        ins, taken = self.asm.ins, POINTER * loop.group
+        body, test = self.label(), self.label()
+        ins("mov", "r10", "rsi")
+        ins("jmp", test)
+        self.asm.mark(body)
+        self.places.forget()
+        self._section(loop.body, loop)
+        self.asm.mark(test)
+        ins("sub", "r10", taken)
+        ins("jae", body)
+        if loop.rest:
+            done = self.label()
+            ins("cmp", "r10", POINTER - taken)
             ins("jne", done)
             self.places.forget()
             self._section(loop.rest, loop)

@@ -93,7 +93,7 @@ class Places:
             self._asm.ins("mov", register, self.pointer(shard))
 
     def enter(self, rolled: bool, group: int) -> None:
-        """Begin an iteration of a loop. group: sources from the current one to the one of r10."""
+        """Begin an iteration of a loop. group: the number of sources that it takes at once."""
         self._cursors = _CURSORS if rolled else frozenset()
         self._group = POINTER * (group - 1)
         self.forget()
@@ -109,6 +109,8 @@ class Places:
             return Mem(AHEAD, 8, None, POINTER * index)
         if space is Space.AHEAD:
             return Mem("rcx", 8, None, POINTER * ((self._spec.inputs or 1) + index))
+        if index <= CURRENT and self._spec.descending:
+            return Mem("rcx", 8, "r10", self._group - POINTER * (CURRENT - index))
         if index <= CURRENT:
             return Mem("r10", 8, None, POINTER * (CURRENT - index) - self._group)
         array = "rcx" if space is Space.SOURCE else "r8"

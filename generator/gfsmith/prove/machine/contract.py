@@ -124,24 +124,26 @@ class Contract:
     this value.
 
     operation: dot, mad, mul, xor; horner: P, Q and R of RAID, sums that are multiplied by 2^output before a
-    source is added; fft, ifft, fft4 or ifft4, a butterfly. per_shard: shard j goes to destination j alone
-    (mul). features: of the CPU, beyond the plain architecture, that may be used. minimum: the least permitted
-    len; granule: len is a multiple of it. maximum: the greatest len. block: the main loop's step; vector: the
-    vector's bytes. clean_upper: vectors' upper halves are cleared on return. fence: streaming stores are
-    fenced. narrow: parameters of 32 bits, with junk above. indexed: the one source is number `index` of the
-    table. aligned: shards are at multiples of so many bytes, if their number is fixed. unwind: the file's
-    unwind tables, where it has any format for them, describe the stack at every instruction. reach_all: every
-    instruction is reached under this contract. landing: it begins as its ABI requires of targets of indirect
-    calls. tail: how the code processes the bytes that do not fill a vector, a hint for how its lengths may be
-    proved together; None: one by one. frozen_data: constants may lie in writable data that no code writes.
-    rows: the coefficients, if the kernel is for these alone, as elements of the field of `polynomial`. group:
-    the number of sources that an iteration of a loop may take, so k is group * g + left_over, and each
-    left_over below group has its own proof. ahead: the number of pointers per source that src holds behind
-    those of the sources; the kernel may only prefetch from them. columns: the number of sources in the table;
-    None: the sources of the kernel or of the layout. stride: the distance of two pointers in src[] and in
-    dst[], in pointers; more than 1 if they are elements of structs. sized: after each of these pointers is a
-    number, the length of its shard. start_granule: `start` is a multiple of it. rounds_down: the function
-    receives any len, and the length of the shards is the multiple of the granule below it.
+    source is added, from the last source to the first; fft, ifft, fft4 or ifft4, a butterfly. per_shard:
+    shard j goes to destination j alone (mul). features: of the CPU, beyond the plain architecture, that may
+    be used. minimum: the least permitted len; granule: len is a multiple of it. maximum: the greatest len.
+    block: the main loop's step; vector: the vector's bytes. clean_upper: vectors' upper halves are cleared on
+    return. fence: streaming stores are fenced. narrow: parameters of 32 bits, with junk above. indexed: the
+    one source is number `index` of the table. aligned: shards are at multiples of so many bytes, if their
+    number is fixed. unwind: the file's unwind tables, where it has any format for them, describe the stack at
+    every instruction. reach_all: every instruction is reached under this contract. landing: it begins as its
+    ABI requires of targets of indirect calls. tail: how the code processes the bytes that do not fill a
+    vector, a hint for how its lengths may be proved together; None: one by one. frozen_data: constants may
+    lie in writable data that no code writes. rows: the coefficients, if the kernel is for these alone, as
+    elements of the field of `polynomial`. group: the number of sources that an iteration of a loop may take,
+    so k is group * g + left_over, and each left_over below group has its own proof. ahead: the number of
+    pointers per source that src holds behind those of the sources; the kernel may only prefetch from them.
+    columns: the number of sources in the table; None: the sources of the kernel or of the layout. stride: the
+    distance of two pointers in src[] and in dst[], in pointers; more than 1 if they are elements of structs.
+    sized: after each of these pointers is a number, the length of its shard. start_granule: `start` is a
+    multiple of it. rounds_down: the function receives any len, and the length of the shards is the multiple
+    of the granule below it. descending: sums take the sources from the last to the first; source n of this
+    contract is then number n from the end of src[].
     """
 
     operation: str
@@ -178,6 +180,7 @@ class Contract:
     sized: bool = False
     start_granule: int = 1
     rounds_down: bool = False
+    descending: bool = False
 
     def lengths(self, size: int = 8) -> tuple[int, int] | None:
         """The least and the greatest permitted len of `size` bytes, multiples of the granule; None: no len is

@@ -79,6 +79,7 @@ def _limits(contract: Contract, length: Word, pointer: int) -> Limits:
         "shards" in contract.parameters,
         contract.sized,
         contract.table_columns,
+        contract.descending,
     )
 
 

@@ -90,7 +90,8 @@ class Limits:
 
     in_place: a destination may be a source; if per_shard, only the source of the same index. stride: the
     distance of two pointers; start: the offset from them to the shards; joined: src[] also has the pointers
-    of dst[], after those of the sources; sized: the length follows each pointer; columns: of the table.
+    of dst[], after those of the sources; sized: the length follows each pointer; columns: of the table;
+    descending: the sources are numbered from the end of src[].
     """
 
     length: Word
@@ -106,6 +107,7 @@ class Limits:
     joined: bool
     sized: bool
     columns: Word
+    descending: bool
 
 
 #: Table offset, columns of the table -> format, source, output, byte within the entry.
@@ -162,6 +164,7 @@ class Memory:
             limits.joined,
             limits.sized,
             substitute(limits.columns, name, by),
+            limits.descending,
         )
         self.stack.substitute(name, by)
         self.complete = substitute(self.complete, name, by)
@@ -368,6 +371,8 @@ class Memory:
         if index is None:
             raise Refutation(f"reads {region} at {offset}, between two pointers")
         ahead = Address("ahead", subtract(index, limits.sources))
+        if kind == "src" and limits.descending:
+            index = subtract(subtract(limits.sources, 1), index)
         return subtract(symbol(ahead if beyond else Address(kind, index)), limits.start)
 
     def extent(self, region: Address) -> tuple[Word, Word]:

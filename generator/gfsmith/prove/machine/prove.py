@@ -88,6 +88,7 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         group=spec.group,
         ahead=spec.lines if spec.pipelined else 0,
         columns=spec.table_inputs if spec.butterfly else None,
+        descending=spec.descending,
     )
 
 

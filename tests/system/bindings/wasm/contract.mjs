@@ -79,7 +79,7 @@ function setting(kernel, products, k, len, choose) {
       const index = mul ? j : j * outputs + i;
       let c = kernel.matrix ? kernel.matrix[i][j] : choose(index);
       if (kernel.operation === 'xor') c = 1;
-      if (kernel.operation === 'horner') c = power(products, 1 << i, k - 1 - j);
+      if (kernel.operation === 'horner') c = power(products, 1 << i, j);
       const row = products.subarray(256 * c, 256 * c + 256);
       coeffs.push(...entry(kernel.tables, row));
       const [from, sum] = [source(j, len), sums[i]];

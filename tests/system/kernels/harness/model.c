@@ -64,10 +64,10 @@ const uint8_t *job_destination(const struct job *job, size_t index) {
   return (job->recipe.zero_data ? zero_pool : random_pool) + POOL_STEP * (MAX_SHARDS + index);
 }
 
-/* (2^output)^(k - 1 - source) */
+/* (2^output)^source */
 static uint8_t horner_coefficient(const struct job *job, size_t source, size_t output) {
   uint8_t c = 1;
-  for (size_t n = source + 1; n < job->recipe.k; n++) {
+  for (size_t n = 0; n < source; n++) {
     c = job->multiply[256 * (1u << output) + c];
   }
   return c;

@@ -175,6 +175,9 @@ int main(void) {
     for (unsigned m = 1; m <= MOST_PARITIES; m++)
       test_hints(k, m);
   test_packets();
+  /* First with as many data shards as a known matrix of P and Q has. */
+  test_raid((array){4, 3}, lengths[0]);
+  test_raid((array){4, 1}, lengths[0]);
   for (unsigned k = 1; k <= MOST_DATA; k = k == 13 ? MOST_DATA - 1 : k + 1)
     for (unsigned m = 1; m <= 3; m++)
       for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++)

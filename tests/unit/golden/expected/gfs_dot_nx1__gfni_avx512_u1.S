@@ -9,7 +9,7 @@
  * reads:     [src[j], src[j] + len), coeffs, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  no overlap of dst with src
- * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 2 zmm registers, k1
+ * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 3 zmm registers, k1
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
  */
@@ -42,29 +42,38 @@ GFSMITH_FUNCTION(gfs_dot_nx1__gfni_avx512_u1)
     .byte 0x31,0xc0                                          # xor eax, eax
 # while at least 64 bytes remain
     .byte 0x48,0x83,0xff,0x40                                # cmp rdi, 64
-    .byte 0x72,0x5b                                          # jb .L3
-    .byte 0x66,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00 # padding
+    .byte 0x0f,0x82,0x86,0x00,0x00,0x00                      # jb .L3
+    .byte 0x66,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00,0x0f,0x1f,0x40,0x00 # padding
 # .L2:
     .byte 0x62,0xf1,0x7d,0x48,0xef,0xc0                      # vpxord zmm0, zmm0, zmm0
-    .byte 0x49,0x89,0xca                                     # mov r10, rcx
+    .byte 0x4c,0x8d,0x51,0x08                                # lea r10, [rcx+8]
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xeb,0x1f                                          # jmp .L5
+    .byte 0xeb,0x33                                          # jmp .L5
 # .L4:
+    .byte 0x4d,0x8b,0x5a,0xf8                                # mov r11, [r10-8]
+    .byte 0x62,0xd1,0x7f,0x48,0x6f,0x0c,0x03                 # vmovdqu8 zmm1, [r11+rax]
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
+    .byte 0x62,0xd1,0x7f,0x48,0x6f,0x14,0x03                 # vmovdqu8 zmm2, [r11+rax]
+    .byte 0x62,0xd3,0xf5,0x58,0xce,0x09,0x00                 # vgf2p8affineqb zmm1, zmm1, [r9]{1to8}, 0
+    .byte 0x62,0xd3,0xed,0x58,0xce,0x51,0x01,0x00            # vgf2p8affineqb zmm2, zmm2, [r9+8]{1to8}, 0
+    .byte 0x62,0xf3,0x75,0x48,0x25,0xc2,0x96                 # vpternlogd zmm0, zmm1, zmm2, 150
+    .byte 0x49,0x83,0xc2,0x10                                # add r10, 16
+    .byte 0x49,0x83,0xc1,0x10                                # add r9, 16
+# .L5:
+    .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
+    .byte 0x72,0xc8                                          # jb .L4
+    .byte 0x75,0x18                                          # jne .L6
+    .byte 0x4d,0x8b,0x5a,0xf8                                # mov r11, [r10-8]
     .byte 0x62,0xd1,0x7f,0x48,0x6f,0x0c,0x03                 # vmovdqu8 zmm1, [r11+rax]
     .byte 0x62,0xd3,0xf5,0x58,0xce,0x09,0x00                 # vgf2p8affineqb zmm1, zmm1, [r9]{1to8}, 0
     .byte 0x62,0xf1,0x7d,0x48,0xef,0xc1                      # vpxord zmm0, zmm0, zmm1
-    .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
-    .byte 0x49,0x83,0xc1,0x08                                # add r9, 8
-# .L5:
-    .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x72,0xdc                                          # jb .L4
+# .L6:
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x62,0xd1,0x7f,0x48,0x7f,0x04,0x03                 # vmovdqu8 [r11+rax], zmm0
     .byte 0x48,0x83,0xc0,0x40                                # add rax, 64
     .byte 0x48,0x83,0xef,0x40                                # sub rdi, 64
     .byte 0x48,0x83,0xff,0x40                                # cmp rdi, 64
-    .byte 0x73,0xb6                                          # jae .L2
+    .byte 0x73,0x87                                          # jae .L2
 # .L3:
 # the last 1 to 63 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
@@ -75,17 +84,17 @@ GFSMITH_FUNCTION(gfs_dot_nx1__gfni_avx512_u1)
     .byte 0x62,0xf1,0x7d,0x48,0xef,0xc0                      # vpxord zmm0, zmm0, zmm0
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xeb,0x1f                                          # jmp .L7
-# .L6:
+    .byte 0xeb,0x1f                                          # jmp .L8
+# .L7:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0x62,0xd1,0x7f,0xc9,0x6f,0x0c,0x03                 # vmovdqu8 zmm1{k1}{z}, [r11+rax]
     .byte 0x62,0xd3,0xf5,0x58,0xce,0x09,0x00                 # vgf2p8affineqb zmm1, zmm1, [r9]{1to8}, 0
     .byte 0x62,0xf1,0x7d,0x48,0xef,0xc1                      # vpxord zmm0, zmm0, zmm1
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x08                                # add r9, 8
-# .L7:
+# .L8:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x72,0xdc                                          # jb .L6
+    .byte 0x72,0xdc                                          # jb .L7
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x62,0xd1,0x7f,0x49,0x7f,0x04,0x03                 # vmovdqu8 [r11+rax]{k1}, zmm0
 # .L0:

@@ -27,7 +27,7 @@
  *   mad  dst[i] ^= sum over j of c[i][j] * src[j]      a destination may be a source
  *   mul  dst[j]  = c[j] * src[j] for every j           a destination may be its source
  *   xor  dst[0]  = sum over j of src[j]                the destination overlaps nothing
- *   horner  dst[i] = sum over j of (2^i)^(k-1-j) * src[j], modulo 0x11d; destinations overlap nothing
+ *   horner  dst[i] = sum over j of (2^i)^j * src[j], modulo 0x11d; destinations overlap nothing
  *   fft   x += C y, then y += x                        a destination may be a source; the sources are
  *   ifft  y += x, then x += C y                        the planes of x, then those of y
  *
