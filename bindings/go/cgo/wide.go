@@ -17,11 +17,18 @@ import (
 // WideCode is the name of a code with up to MaxWideShards shards.
 type WideCode string
 
-// Leopard's codes, byte for byte those of klauspost/reedsolomon.
+// Leopard's codes are byte for byte those of klauspost/reedsolomon.
 const (
-	Leopard8  WideCode = "leopard8"  // GF(2^8): WithLeopardGF(true) with at most 256 shards
-	Leopard16 WideCode = "leopard16" // GF(2^16): WithLeopardGF16(true)
+	Leopard8        WideCode = "leopard8"          // GF(2^8): WithLeopardGF(true) with at most 256 shards
+	Leopard16       WideCode = "leopard16"         // GF(2^16): WithLeopardGF16(true)
+	ReedSolomonSIMD WideCode = "reed_solomon_simd" // GF(2^16): the crate reed-solomon-simd 3
+	LCH16           WideCode = "lch16"             // the same for little-endian words one after the other, as in JAM
 )
+
+// wideGranules has all codes: the length of every shard is a multiple of so many bytes.
+var wideGranules = map[WideCode]int{
+	Leopard8: C.GFSMITH_WIDE_GRANULE, Leopard16: C.GFSMITH_WIDE_GRANULE, ReedSolomonSIMD: 2, LCH16: 2,
+}
 
 // MaxWideShards is the maximum number of shards of a Wide, data and parities together.
 const MaxWideShards = C.GFSMITH_WIDE_MAX_SHARDS
@@ -29,20 +36,25 @@ const MaxWideShards = C.GFSMITH_WIDE_MAX_SHARDS
 // Wide is a code with a shape, k data and m parity shards, any k of which determine the others. Let w[0], w[1], ... be the
 // elements of the field, numbered by their coordinates in Cantor's basis, and n the least power of two that is not less
 // than m. Data shard j has the point w[n+j]. Each block of n points determines a polynomial of degree below n, with the
-// value 0 at points behind the data, and parity i is the sum of their values at w[i].
+// value 0 at points behind the data, and parity i is the sum of their values at w[i]. In ReedSolomonSIMD and LCH16, if the
+// least power of two that is not less than k is less than n, it takes the place of n: data shard j has the point w[j], and
+// parity i is the value of their polynomial at w[n+i].
 //
-// Shards are those of a Codec, but their length is a multiple of 64 bytes, else the error is ErrShardSize. Goroutines may
-// share it. The memory for the work of a call does not grow with the length of the shards.
+// Shards are those of a Codec, but their length is a multiple of ShardSizeMultiple, else the error is ErrShardSize.
+// Goroutines may share it. The memory for the work of a call does not grow with the length of the shards.
 type Wide struct {
-	codec *codec.Codec
+	codec   *codec.Codec
+	granule int
 }
 
-// NewWide creates a code. It exists if k and m are 1 or more and at most MaxWideShards together, and n, plus k rounded up
-// to a multiple of n, is at most 256 (Leopard8) or 65,536 (Leopard16). Other shapes give ErrInvShardNum, other names
-// ErrUnsupported.
+// NewWide creates a code. It exists if k and m are 1 or more and at most MaxWideShards together, and n + k is at most 256
+// (Leopard8) or 65,536 (Leopard16), or n, plus k or m, whichever is larger, at most 65,536 (the others). Other shapes give
+// ErrInvShardNum, other names ErrUnsupported.
 func NewWide(code WideCode, k, m int) (*Wide, error) {
-	if code != Leopard8 && code != Leopard16 {
-		return nil, fmt.Errorf("%w: code %q; allowed: %s, %s", codec.ErrUnsupported, code, Leopard8, Leopard16)
+	granule, known := wideGranules[code]
+	if !known {
+		return nil, fmt.Errorf("%w: code %q; allowed: %s, %s, %s, %s",
+			codec.ErrUnsupported, code, Leopard8, Leopard16, ReedSolomonSIMD, LCH16)
 	}
 	shape := fmt.Errorf("%w: %s %d+%d; allowed: 1 or more of both, %d together, and the points of NewWide",
 		codec.ErrInvShardNum, code, k, m, MaxWideShards)
@@ -59,9 +71,9 @@ func NewWide(code WideCode, k, m int) (*Wide, error) {
 	default:
 		return nil, failure(C.int(status))
 	}
-	e := &wideEngine{wide: made, k: k, m: m}
+	e := &wideEngine{wide: made, k: k, m: m, granule: granule}
 	runtime.SetFinalizer(e, func(e *wideEngine) { C.gfsmith_wide_destroy(e.wide) })
-	return &Wide{codec.New(e, k, m)}, nil
+	return &Wide{codec.New(e, k, m), granule}, nil
 }
 
 // DataShards returns k.
@@ -73,8 +85,8 @@ func (w *Wide) ParityShards() int { return w.codec.ParityShards() }
 // TotalShards returns k + m.
 func (w *Wide) TotalShards() int { return w.codec.TotalShards() }
 
-// ShardSizeMultiple returns 64.
-func (w *Wide) ShardSizeMultiple() int { return C.GFSMITH_WIDE_GRANULE }
+// ShardSizeMultiple returns 64 for Leopard's codes and 2 for the others.
+func (w *Wide) ShardSizeMultiple() int { return w.granule }
 
 // Encode computes the parities, shards k to k + m - 1, of the data, shards 0 to k - 1.
 func (w *Wide) Encode(shards [][]byte) error { return w.codec.Encode(shards) }
@@ -95,8 +107,8 @@ func (w *Wide) ReconstructSome(shards [][]byte, required []bool) error {
 // wideEngine is a wide code of the library. Wide calls only the two methods of the interface that it has.
 type wideEngine struct {
 	codec.Engine
-	wide *C.gfsmith_wide
-	k, m int
+	wide          *C.gfsmith_wide
+	k, m, granule int
 }
 
 func (e *wideEngine) Encode(data, parity [][]byte) error {
@@ -110,8 +122,8 @@ func (e *wideEngine) Rebuild(shards [][]byte, present, wanted []bool) error {
 func (e *wideEngine) run(asked job, shards [][]byte) error {
 	defer runtime.KeepAlive(e)
 	size := length(shards, nil)
-	if size%C.GFSMITH_WIDE_GRANULE != 0 {
-		return fmt.Errorf("%w: %d bytes; allowed: multiples of %d", codec.ErrShardSize, size, C.GFSMITH_WIDE_GRANULE)
+	if size%e.granule != 0 {
+		return fmt.Errorf("%w: %d bytes; allowed: multiples of %d", codec.ErrShardSize, size, e.granule)
 	}
 	call := C.gfs_go_call{
 		operation: asked.operation,

@@ -13,7 +13,7 @@ func wideOf(t *testing.T, code WideCode, k, m int) *Wide {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.DataShards() != k || w.ParityShards() != m || w.TotalShards() != k+m || w.ShardSizeMultiple() != 64 {
+	if w.DataShards() != k || w.ParityShards() != m || w.TotalShards() != k+m || w.ShardSizeMultiple() != wideGranules[code] {
 		t.Fatal(code, k, m)
 	}
 	return w
@@ -34,7 +34,7 @@ func stripe(t *testing.T, w *Wide, length int) [][]byte {
 	return shards
 }
 
-// The vectors are CRC-64/NVME of all parities of klauspost/reedsolomon.
+// The vectors are CRC-64/NVME of all parities of klauspost/reedsolomon and reed-solomon-simd 3.1.0.
 func TestWideBytes(t *testing.T) {
 	for _, c := range []struct {
 		code         WideCode
@@ -47,11 +47,28 @@ func TestWideBytes(t *testing.T) {
 		{Leopard16, 10, 4, 8256, 0x6549747b6d62b2f8},
 		{Leopard16, 342, 681, 448, 0x79c52891fa95aeab},
 		{Leopard16, 1000, 100, 192, 0xefa62e6385fefb5c},
+		{ReedSolomonSIMD, 40, 60, 8254, 0x131e4f3a29addf23},
+		{ReedSolomonSIMD, 342, 681, 448, 0xf3c53caa079fb0bd},
+		{ReedSolomonSIMD, 1000, 900, 66, 0x9402b1717d866798},
 	} {
 		all := bytes.Join(stripe(t, wideOf(t, c.code, c.k, c.m), c.length)[c.k:], nil)
 		if sum, err := UpdateChecksum(CRC64NVMe, 0, all); sum != c.sum || err != nil {
 			t.Errorf("%s %d+%d: %x, expected %x; %v", c.code, c.k, c.m, sum, c.sum, err)
 		}
+	}
+}
+
+// From davxy/jam-test-vectors, erasure/tiny/ec-3.
+func TestWideBytesOfJAM(t *testing.T) {
+	shards := [][]byte{{0x61, 0x5d}, {0x17, 0}, {0, 0}, make([]byte, 2), make([]byte, 2), make([]byte, 2)}
+	if err := wideOf(t, LCH16, 3, 3).Encode(shards); err != nil {
+		t.Fatal(err)
+	}
+	if got := bytes.Join(shards[3:], nil); !bytes.Equal(got, []byte{0x59, 0xd0, 0x06, 0x15, 0x75, 0x6d}) {
+		t.Errorf("%x", got)
+	}
+	if err := wideOf(t, LCH16, 3, 3).Encode([][]byte{{1}, {2}, {3}, {4}, {5}, {6}}); !errors.Is(err, codec.ErrShardSize) {
+		t.Error(err)
 	}
 }
 
@@ -62,7 +79,7 @@ func TestWideRepairs(t *testing.T) {
 		k, m int
 	}{
 		{Leopard8, 20, 4}, {Leopard8, 255, 1}, {Leopard8, 128, 128}, {Leopard16, 3, 40}, {Leopard16, 300, 30},
-		{Leopard16, 65534, 1}, {Leopard16, 32768, 32767},
+		{Leopard16, 65534, 1}, {Leopard16, 32768, 32767}, {LCH16, 32767, 32768}, {ReedSolomonSIMD, 3, 40},
 	} {
 		w := wideOf(t, c.code, c.k, c.m)
 		whole := stripe(t, w, 64)
@@ -109,6 +126,7 @@ func TestRefusedWideShapes(t *testing.T) {
 		{Leopard16, -1, 1, codec.ErrInvShardNum}, {Leopard16, 32768, 32768, codec.ErrInvShardNum},
 		{Leopard16, 40000, 20000, codec.ErrInvShardNum}, {Leopard16, 1 << 32, 2, codec.ErrInvShardNum},
 		{Leopard8, 100, 129, codec.ErrInvShardNum}, {Leopard8, 200, 33, codec.ErrInvShardNum},
+		{LCH16, 20000, 40000, codec.ErrInvShardNum}, {ReedSolomonSIMD, 40000, 20000, codec.ErrInvShardNum},
 	} {
 		if _, err := NewWide(c.code, c.k, c.m); !errors.Is(err, c.want) {
 			t.Error(c, err)

@@ -8,6 +8,7 @@
 typedef struct wide_handle {
   gfsmith_wide *wide;
   unsigned k, m;
+  int granule; /* lengths are multiples of so many bytes */
 } wide_handle;
 
 static void release(PyObject *capsule) {
@@ -16,12 +17,12 @@ static void release(PyObject *capsule) {
   PyMem_Free(h);
 }
 
-/* wide_create(code, k, m) -> capsule */
+/* wide_create(code, k, m, granule) -> capsule */
 static PyObject *wide_create(PyObject *module, PyObject *given) {
   (void)module;
   const char *code;
-  int k, m;
-  if (!PyArg_ParseTuple(given, "sii", &code, &k, &m))
+  int k, m, granule;
+  if (!PyArg_ParseTuple(given, "siii", &code, &k, &m, &granule))
     return NULL;
   gfsmith_wide *wide = NULL;
   gfsmith_status status = gfsmith_wide_create(&wide, code, (unsigned)k, (unsigned)m);
@@ -32,7 +33,7 @@ static PyObject *wide_create(PyObject *module, PyObject *given) {
   if (h == NULL)
     PyErr_NoMemory();
   else {
-    *h = (wide_handle){.wide = wide, .k = (unsigned)k, .m = (unsigned)m};
+    *h = (wide_handle){.wide = wide, .k = (unsigned)k, .m = (unsigned)m, .granule = granule};
     capsule = PyCapsule_New(h, WIDE, release);
   }
   if (capsule == NULL) {
@@ -43,10 +44,10 @@ static PyObject *wide_create(PyObject *module, PyObject *given) {
 }
 
 /* Is the length valid, and do outputs not overlap other shards? */
-static bool wide_ready(const shards *s) {
-  if (s->len > 0 && s->len % GFSMITH_WIDE_GRANULE != 0)
+static bool wide_ready(const wide_handle *h, const shards *s) {
+  if (s->len > 0 && s->len % h->granule != 0)
     return raise_status(GFSMITH_EINVAL, "shards of %zd bytes: must be a multiple of %d", s->len,
-                        GFSMITH_WIDE_GRANULE);
+                        h->granule);
   return shards_apart(s);
 }
 
@@ -59,7 +60,7 @@ static PyObject *wide_encode(PyObject *module, PyObject *const *given, Py_ssize_
   shards s;
   PyObject *result = NULL;
   if (shards_begin(&s, h->k + h->m) && shards_add_all(&s, given[1], "data", h->k, READ) &&
-      shards_add_all(&s, given[2], "parity", h->m, WRITE) && wide_ready(&s)) {
+      shards_add_all(&s, given[2], "parity", h->m, WRITE) && wide_ready(h, &s)) {
     gfsmith_status status;
     RUN(&s, status = gfsmith_wide_encode(h->wide, (size_t)s.len, (const uint8_t *const *)s.pointers,
                                          s.pointers + h->k));
@@ -83,7 +84,7 @@ static PyObject *rebuild(const wide_handle *h, PyObject *given, const loss *lost
   uses_of(n, lost->present, lost->wanted, lost->uses);
   shards s;
   PyObject *result = NULL;
-  if (shards_begin(&s, n) && shards_add(&s, given, "shards", n, lost->uses) && wide_ready(&s)) {
+  if (shards_begin(&s, n) && shards_add(&s, given, "shards", n, lost->uses) && wide_ready(h, &s)) {
     gfsmith_status status;
     RUN(&s, status = gfsmith_wide_reconstruct(h->wide, s.len > 0 ? (size_t)s.len : 0, s.pointers,
                                               lost->present, lost->wanted));

@@ -6,26 +6,34 @@ from gfsmith.codec import _native
 from gfsmith.codec.coding import Coding, shard_numbers
 from gfsmith.codec.errors import InvalidError
 
-#: The codes of `Wide`, and the number of points of each.
-_POINTS = {"leopard8": 1 << 8, "leopard16": 1 << 16}
+#: The codes of `Wide`, the number of points of each, and of how many bytes a length is a multiple.
+_CODES = {
+    "leopard8": (1 << 8, 64),
+    "leopard16": (1 << 16, 64),
+    "reed_solomon_simd": (1 << 16, 2),
+    "lch16": (1 << 16, 2),
+}
 #: Their names.
-WIDE_CODES = tuple(_POINTS)
+WIDE_CODES = tuple(_CODES)
 MAX_WIDE_SHARDS = 65535
 
 
 class Wide(Coding):
-    """A code with up to 65,535 shards, byte for byte one of klauspost/reedsolomon's Leopard modes.
+    """A code with up to 65,535 shards, with the bytes of klauspost/reedsolomon's Leopard modes (leopard8,
+    leopard16), reed-solomon-simd (reed_solomon_simd) or JAM (lch16).
 
-    Elements are those of GF(2^8) modulo 0x11d (leopard8) or of GF(2^16) modulo 0x1002d (leopard16), numbered
+    Elements are those of GF(2^8) modulo 0x11d (leopard8) or of GF(2^16) modulo 0x1002d (the others), numbered
     w[0], w[1], ... by their coordinates in Cantor's basis. Let n be the least power of two that is not less
     than m. Data shard j has the point w[n + j]; each block of n points determines a polynomial of degree
     below n, with the value 0 at points behind the data, and parity[i] = the sum of their values at w[i].
+    In reed_solomon_simd and lch16, if the least power of two that is not less than k is less than n, it takes
+    the place of n: data shard j has the point w[j], and parity[i] = the value of the polynomial at w[n + i].
     Any k of the k + m shards determine the others.
 
-    Shards and sets of shards are those of `Codec`, but their length is a multiple of 64 bytes. Like a codec,
-    an object never changes, can be copied and pickled, and releases the GIL in calls that touch 32 KiB or
-    more. A call allocates memory for its work, which does not grow with the length of the shards: for up to
-    8,192 shards less than 4 MiB, for 65,535 less than 32 MiB.
+    Shards and sets of shards are those of `Codec`, but their length is a multiple of 64 bytes in Leopard's
+    codes and even in the others. Like a codec, an object never changes, can be copied and pickled, and
+    releases the GIL in calls that touch 32 KiB or more. A call allocates memory for its work, which does not
+    grow with the length of the shards: for up to 8,192 shards less than 4 MiB, for 65,535 less than 32 MiB.
 
     >>> import gfsmith
     >>> wide = gfsmith.Wide("leopard16", k=342, m=681)
@@ -41,9 +49,9 @@ class Wide(Coding):
     def __init__(self, code: str, k: int, m: int) -> None:
         """code: one of gfsmith.WIDE_CODES. k, m: numbers of data and of parity shards, 1 or more.
 
-        A code exists if n, plus k rounded up to a multiple of n, is at most the number of elements of the
-        field, and k + m at most 65,535. Errors: InvalidError (unknown code, or invalid shape),
-        UnsupportedError, MemoryError.
+        Leopard's codes exist if n + k is at most the number of elements of the field, the others if n, plus k
+        or m, whichever is larger, is at most 65,536; and k + m is at most 65,535. Errors: InvalidError
+        (unknown code, or invalid shape), UnsupportedError, MemoryError.
         """
         if code not in WIDE_CODES:
             raise InvalidError(f"code {code!r}: must be one of {', '.join(WIDE_CODES)}")
@@ -57,13 +65,14 @@ class Wide(Coding):
         return self._code
 
     def _start(self) -> None:
+        points, granule = _CODES[self._code]
         try:
-            self._handle = _native.wide_create(self._code, *self._shape)
+            self._handle = _native.wide_create(self._code, *self._shape, granule)
         except InvalidError:
-            block = 1 << (self.m - 1).bit_length()
+            few, many = ("m", "k") if self._code.startswith("leopard") else ("min(k, m)", "max(k, m)")
             raise InvalidError(
-                f"{self!r}: the code has no such shape; allowed: {block} + k rounded up to a multiple of "
-                f"{block} is at most {_POINTS[self._code]}"
+                f"{self!r}: the code has no such shape; allowed: the least power of two >= {few}, plus "
+                f"{many}, at most {points}"
             ) from None
 
     def _identity(self) -> tuple[object, ...]:

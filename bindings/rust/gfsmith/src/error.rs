@@ -29,8 +29,8 @@ pub enum Error {
     LocalShape { data: usize, groups: usize, global: usize },
     /// The wide code has no shape with these numbers of shards: `Display` states its shapes.
     WideShape { code: WideCode, data: usize, parity: usize },
-    /// Shards of `length` bytes are not multiples of the 64 bytes of a wide code.
-    Granule { length: usize },
+    /// Shards of `length` bytes are not multiples of the `granule` bytes of a wide code.
+    Granule { length: usize, granule: usize },
     /// The polynomial is reducible or does not have degree 8.
     Polynomial(u32),
     /// Shards of `length` bytes are not multiples of `unit` bytes, which are 8 packets.
@@ -88,17 +88,20 @@ impl fmt::Display for Error {
                  1 <= groups <= data, 1 <= global, 255 shards together"
             ),
             Error::WideShape { code, data, parity } => {
-                let block = parity.checked_next_power_of_two().unwrap_or(usize::MAX);
+                let (few, many) = match code {
+                    WideCode::Leopard8 | WideCode::Leopard16 => ("parity", "data"),
+                    WideCode::ReedSolomonSimd | WideCode::Lch16 => ("the smaller one", "the larger one"),
+                };
                 write!(
                     out,
-                    "{code} has no shape {data}+{parity}; allowed: 1 or more of each, at most {} together, and \
-                     {block} + data rounded up to a multiple of {block} is at most {}",
+                    "{code} has no shape {data}+{parity}; allowed: 1 or more of each, at most {} together, and the \
+                     least power of two >= {few}, plus {many}, at most {}",
                     sys::WIDE_MAX_SHARDS,
                     code.points()
                 )
             }
-            Error::Granule { length } => {
-                write!(out, "shards of {length} bytes; allowed: multiples of {}", sys::WIDE_GRANULE)
+            Error::Granule { length, granule } => {
+                write!(out, "shards of {length} bytes; allowed: multiples of {granule}")
             }
             Error::Polynomial(given) => {
                 write!(out, "polynomial {given:#x}; allowed: irreducible ones of degree 8, such as 0x11d")

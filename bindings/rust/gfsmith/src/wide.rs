@@ -10,25 +10,38 @@ use crate::repair::{few_missing, flags, pointer, rebuild};
 use crate::shards::Stripes;
 use crate::sys;
 
-/// A family of codes, byte for byte one of klauspost/reedsolomon's Leopard modes.
+/// A family of codes, with the bytes of another library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WideCode {
-    /// GF(2^8) modulo 0x11d: `WithLeopardGF(true)` with at most 256 shards.
+    /// GF(2^8) modulo 0x11d: klauspost/reedsolomon, `WithLeopardGF(true)` with at most 256 shards.
     Leopard8,
-    /// GF(2^16) modulo 0x1002d: `WithLeopardGF16(true)`.
+    /// GF(2^16) modulo 0x1002d: klauspost/reedsolomon, `WithLeopardGF16(true)`.
     Leopard16,
+    /// GF(2^16) modulo 0x1002d: the crate reed-solomon-simd 3.
+    ReedSolomonSimd,
+    /// The same for little-endian words one after the other, as in JAM.
+    Lch16,
 }
 
 impl WideCode {
     /// All codes.
-    pub const ALL: &'static [WideCode] = &[WideCode::Leopard8, WideCode::Leopard16];
+    pub const ALL: &'static [WideCode] =
+        &[WideCode::Leopard8, WideCode::Leopard16, WideCode::ReedSolomonSimd, WideCode::Lch16];
 
     /// The number of elements of the field, which are the points of the code.
     pub fn points(self) -> usize {
         match self {
             WideCode::Leopard8 => 1 << 8,
-            WideCode::Leopard16 => 1 << 16,
+            _ => 1 << 16,
+        }
+    }
+
+    /// The length of every shard is a multiple of so many bytes.
+    pub fn granule(self) -> usize {
+        match self {
+            WideCode::Leopard8 | WideCode::Leopard16 => sys::WIDE_GRANULE,
+            WideCode::ReedSolomonSimd | WideCode::Lch16 => 2,
         }
     }
 
@@ -36,6 +49,8 @@ impl WideCode {
         match self {
             WideCode::Leopard8 => c"leopard8",
             WideCode::Leopard16 => c"leopard16",
+            WideCode::ReedSolomonSimd => c"reed_solomon_simd",
+            WideCode::Lch16 => c"lch16",
         }
     }
 }
@@ -52,9 +67,11 @@ impl fmt::Display for WideCode {
 /// Let w(0), w(1), ... be the elements of the field, numbered by their coordinates in Cantor's basis, and n the
 /// least power of two that is not less than m. Data shard j has the point w(n + j). Each block of n points
 /// determines a polynomial of degree below n, with the value 0 at points behind the data, and parity i is the sum
-/// of their values at w(i). Any k of the k + m shards determine the others.
+/// of their values at w(i). In `ReedSolomonSimd` and `Lch16`, if the least power of two that is not less than k is
+/// less than n, it takes the place of n: data shard j has the point w(j), and parity i is the value of their
+/// polynomial at w(n + i). Any k of the k + m shards determine the others.
 ///
-/// Shards are those of [`Codec`](crate::Codec), but their length is a multiple of 64 bytes. An error means that
+/// Shards are those of [`Codec`](crate::Codec), but their length is a multiple of [`WideCode::granule`]. An error means that
 /// nothing was written. Calls allocate lists of pointers and memory for their work, which does not grow with the
 /// length of the shards: for up to 8,192 shards less than 4 MiB, for 65,535 less than 32 MiB. docs/wide.md
 ///
@@ -86,8 +103,9 @@ unsafe impl Send for Wide {}
 unsafe impl Sync for Wide {}
 
 impl Wide {
-    /// A code at a shape. It exists if `data` and `parity` are 1 or more and at most 65,535 together, and n, plus
-    /// `data` rounded up to a multiple of n, is at most [`points`](WideCode::points).
+    /// A code at a shape, `data` and `parity` shards, each 1 or more, and at most 65,535 together. Leopard's codes
+    /// exist if n + `data` is at most [`points`](WideCode::points), the others if n, plus `data` or `parity`,
+    /// whichever is larger, is at most 65,536.
     ///
     /// # Errors
     /// [`Error::WideShape`], [`Error::OutOfMemory`], [`Error::Unsupported`] if the build lacks the kernels.
@@ -134,7 +152,7 @@ impl Wide {
         let targets = Stripes::writing(parity, self.data, sources.known_length(), |_| true)?;
         let length = sources.length();
         // SAFETY: k pointers to read and m to write, `length` bytes each; see Shards for why nothing overlaps.
-        done(length, unsafe {
+        self.done(length, unsafe {
             sys::wide_encode(self.raw.as_ptr(), length, sources.constant(), targets.mutable())
         })
     }
@@ -188,14 +206,15 @@ impl Wide {
         present: *const bool,
         wanted: *const bool,
     ) -> Result<()> {
-        done(length, sys::wide_reconstruct(self.raw.as_ptr(), length, shards, present, wanted))
+        self.done(length, sys::wide_reconstruct(self.raw.as_ptr(), length, shards, present, wanted))
     }
-}
 
-/// Convert the status of a call on shards of `length` bytes to a result.
-fn done(length: usize, status: sys::Status) -> Result<()> {
-    let granule = length % sys::WIDE_GRANULE == 0;
-    invalid(status, if granule { Error::Invalid } else { Error::Granule { length } })
+    /// Convert the status of a call on shards of `length` bytes to a result.
+    fn done(&self, length: usize, status: sys::Status) -> Result<()> {
+        let granule = self.code.granule();
+        let fits = length % granule == 0;
+        invalid(status, if fits { Error::Invalid } else { Error::Granule { length, granule } })
+    }
 }
 
 impl Drop for Wide {

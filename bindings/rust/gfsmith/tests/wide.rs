@@ -1,4 +1,4 @@
-//! Codes with more than 255 shards: klauspost/reedsolomon's bytes, repairs, limits, refused arguments.
+//! Codes with more than 255 shards: the bytes of klauspost/reedsolomon, reed-solomon-simd and JAM, repairs, limits, refused arguments.
 
 mod common;
 
@@ -40,10 +40,33 @@ fn parities_are_those_of_klauspost() {
     }
 }
 
+/// CRC-64/NVME of all parities of reed-solomon-simd 3.1.0.
+#[test]
+fn parities_are_those_of_reed_solomon_simd() {
+    for (k, m, length, expected) in [
+        (40, 60, 8254, 0x131e_4f3a_29ad_df23),
+        (342, 681, 448, 0xf3c5_3caa_079f_b0bd),
+        (1000, 900, 66, 0x9402_b171_7d86_6798),
+    ] {
+        let wide = Wide::new(WideCode::ReedSolomonSimd, k, m).unwrap();
+        let data: Shards = (0..k).map(|j| (0..length).map(|i| vector(j, i)).collect()).collect();
+        let all = encoded(&wide, &data).concat();
+        assert_eq!(Checksum::Crc64Nvme.update(0, &all), Ok(expected), "{wide:?}");
+    }
+}
+
+/// From davxy/jam-test-vectors, erasure/tiny/ec-3.
+#[test]
+fn parities_are_those_of_jam() {
+    let wide = Wide::new(WideCode::Lch16, 3, 3).unwrap();
+    let data = vec![vec![0x61, 0x5d], vec![0x17, 0x00], vec![0x00, 0x00]];
+    assert_eq!(encoded(&wide, &data), [[0x59, 0xd0], [0x06, 0x15], [0x75, 0x6d]]);
+}
+
 #[test]
 fn losses_are_repaired() {
     for (code, k, m) in
-        [(WideCode::Leopard8, 20, 4), (WideCode::Leopard16, 300, 30), (WideCode::Leopard16, 3, 40)]
+        [(WideCode::Leopard8, 20, 4), (WideCode::Leopard16, 300, 30), (WideCode::Lch16, 3, 40)]
     {
         let wide = Wide::new(code, k, m).unwrap();
         let all = stripe(&wide, 5, 192);
@@ -118,12 +141,11 @@ fn shapes_are_refused() {
     let error = Wide::new(WideCode::Leopard8, 200, 33).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "leopard8 has no shape 200+33; allowed: 1 or more of each, at most 65535 together, and 64 + data rounded up \
-         to a multiple of 64 is at most 256"
+        "leopard8 has no shape 200+33; allowed: 1 or more of each, at most 65535 together, and the least power of \
+         two >= parity, plus data, at most 256"
     );
-    assert!(
-        Error::WideShape { code: WideCode::Leopard16, data: 1, parity: usize::MAX }.to_string().len() > 80
-    );
+    let error = Wide::new(WideCode::Lch16, 40000, 20000).unwrap_err();
+    assert!(error.to_string().ends_with(">= the smaller one, plus the larger one, at most 65536"));
 }
 
 #[test]
@@ -132,12 +154,18 @@ fn arguments_are_refused_and_nothing_is_written() {
     let (data, mut parity) = (vec![vec![1; 64]; 3], vec![vec![0xee; 64]; 2]);
     for length in [1, 32, 63, 65, 96] {
         let (data, mut parity) = (vec![vec![1; length]; 3], vec![vec![0xee; length]; 2]);
-        assert_eq!(wide.encode(&data, &mut parity), Err(Error::Granule { length }));
+        assert_eq!(wide.encode(&data, &mut parity), Err(Error::Granule { length, granule: 64 }));
         let mut shards = lose(&[data, parity.clone()].concat(), &[1]);
-        assert_eq!(wide.reconstruct(&mut shards), Err(Error::Granule { length }));
+        assert_eq!(wide.reconstruct(&mut shards), Err(Error::Granule { length, granule: 64 }));
         assert!(shards[1].is_none() && parity == vec![vec![0xee; length]; 2]);
     }
-    assert_eq!(Error::Granule { length: 63 }.to_string(), "shards of 63 bytes; allowed: multiples of 64");
+    assert_eq!(
+        Error::Granule { length: 63, granule: 64 }.to_string(),
+        "shards of 63 bytes; allowed: multiples of 64"
+    );
+    let even = Wide::new(WideCode::Lch16, 3, 2).unwrap();
+    let (odd, mut results) = (vec![vec![1; 63]; 3], vec![vec![0xee; 63]; 2]);
+    assert_eq!(even.encode(&odd, &mut results), Err(Error::Granule { length: 63, granule: 2 }));
     assert_eq!(
         wide.encode(&data[..2], &mut parity),
         Err(Error::Count { what: "shards", expected: 3, found: 2 })
@@ -177,5 +205,5 @@ fn arguments_are_refused_and_nothing_is_written() {
 #[test]
 fn names_are_those_of_c() {
     let names: Vec<String> = WideCode::ALL.iter().map(WideCode::to_string).collect();
-    assert_eq!(names, ["leopard8", "leopard16"]);
+    assert_eq!(names, ["leopard8", "leopard16", "reed_solomon_simd", "lch16"]);
 }

@@ -48,6 +48,7 @@ def areas(length: Word, shards: Word, copies: Word, pointer: int) -> Limits:
         joined=False,
         sized=False,
         columns=0,
+        descending=False,
     )
 
 

@@ -534,5 +534,5 @@ def test_wrong_outputs_of_a_repair_are_named(rebuilt: Any, kind: type[Exception]
 
 def test_a_status_that_is_no_number() -> None:
     status: Any = "x"
-    with pytest.raises(TypeError, match="must be real number|an integer"):
+    with pytest.raises(TypeError, match=r"must be real number|an integer"):
         _native.streams_strerror(status)
