@@ -67,7 +67,7 @@ class Wide(Coding):
     def _start(self) -> None:
         points, granule = _CODES[self._code]
         try:
-            self._handle = _native.wide_create(self._code, *self._shape, granule)
+            self._handle = _native.wide_create(self._code, self.k, self.m, granule)
         except InvalidError:
             few, many = ("m", "k") if self._code.startswith("leopard") else ("min(k, m)", "max(k, m)")
             raise InvalidError(
