@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gfsmith.codec import Codec
     from gfsmith.explore.bench.measure import Figure
 
-_TARGET = re.compile(r"(?P<code>[a-z0-9_-]+):(?P<k>[1-9]\d{0,2})x(?P<m>[1-9]\d{0,2})")
+_TARGET = re.compile(r"(?P<code>[a-z0-9_-]+):(?P<k>0|[1-9]\d{0,2})x(?P<m>0|[1-9]\d{0,2})")
 GREATEST = 64 << 20  #: bytes of a shard
 PICTURES = (".png", ".svg", ".pdf")
 PLACES = ("same stripe", "from memory")

@@ -10,12 +10,13 @@ from gfsmith.build.places import cache_of
 from gfsmith.cli import build_options
 from gfsmith.cli.completion import listed, words
 from gfsmith.cli.console import fail, out, print_json
+from gfsmith.cli.lists import list_option
 from gfsmith.kernel import microarch
 
 
 @click.command("explain")
 @build_options.options
-@click.option(
+@list_option(
     "--cpu",
     "cpus",
     help="Predict cycles for these cores (LLVM's names); default: a selection for the kernel's architecture.",

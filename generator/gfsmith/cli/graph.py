@@ -13,6 +13,7 @@ import click
 from gfsmith.cli import library
 from gfsmith.cli.completion import fixed
 from gfsmith.cli.console import fail
+from gfsmith.cli.lists import list_option
 from gfsmith.codes import names, shape
 from gfsmith.graph.types import MAX_RANKS, SCHEMES, GraphError
 from gfsmith.repair import planner
@@ -180,11 +181,11 @@ def _show(text: str, name: str, as_dot: bool, as_json: bool) -> None:
 @click.option("--l", "local", type=int, help="lrc: groups, each with a local parity.")
 @click.option("--r", type=int, help="lrc: global parities.")
 @click.option("--encode", is_flag=True, help="Encode data that one rank holds.")
-@click.option(
+@list_option(
     "--lost", help="Repair: lost shards, such as 1,7; data shards have the numbers 0..k-1, parities follow."
 )
-@click.option("--wanted", help="Lost shards to rebuild; default: all.")
-@click.option("--holders", help="The rank of each shard, comma-separated; default: the shard's number.")
+@list_option("--wanted", help="Lost shards to rebuild; default: all.")
+@list_option("--holders", help="The rank of each shard, comma-separated; default: the shard's number.")
 @click.option("--source", type=int, help="Encoding: the rank that holds all data; default: k + m.")
 @click.option(
     "--sink",

@@ -13,6 +13,7 @@ from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli import library
 from gfsmith.cli.completion import fixed
 from gfsmith.cli.console import fail, print_json
+from gfsmith.cli.lists import list_option
 from gfsmith.codes import names, shape
 from gfsmith.codes.lrc import Lrc
 from gfsmith.kernel.isa import BY_NAME
@@ -142,12 +143,12 @@ def _show(
 @click.option("--m", type=int, help="Parity shards.")
 @click.option("--l", "local", type=int, help="lrc: groups, each with a local parity.")
 @click.option("--r", type=int, help="lrc: global parities.")
-@click.option(
+@list_option(
     "--lost",
     required=True,
     help="Lost shards, such as 1,7; data shards have the numbers 0..k-1, parities follow.",
 )
-@click.option("--wanted", help="Lost shards to rebuild; default: all.")
+@list_option("--wanted", help="Lost shards to rebuild; default: all.")
 @click.option(
     "-c",
     "--config",

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli.completion import listed
 from gfsmith.cli.console import OutputPath
+from gfsmith.cli.lists import list_option
 from gfsmith.cli.tune_options import LENGTHS, SURVEY, Options, parse_lengths
 from gfsmith.explore.tune.regime import Regime
 from gfsmith.kernel import microarch
@@ -27,7 +28,7 @@ from gfsmith.kernel import microarch
     show_default=True,
     help="Configuration of the build whose kernels are the reference.",
 )
-@click.option("--lengths", default=LENGTHS, show_default=True, help="Shard lengths in bytes.")
+@list_option("--lengths", default=LENGTHS, show_default=True, help="Shard lengths in bytes.")
 @click.option(
     "--regime",
     "regimes",
@@ -92,7 +93,7 @@ from gfsmith.kernel import microarch
     type=OutputPath(path_type=Path, dir_okay=False),
     help="File from which an interrupted study resumes [default: .gfsmith-cache/tune.journal].",
 )
-@click.option(
+@list_option(
     "--model",
     "models",
     metavar="CPU,...",

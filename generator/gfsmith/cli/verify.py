@@ -11,6 +11,7 @@ import click
 from gfsmith.cli import build_options
 from gfsmith.cli.completion import fixed, words
 from gfsmith.cli.console import out, print_json, progress
+from gfsmith.cli.lists import list_option
 from gfsmith.verify.layouts import LAYOUTS, OPERATIONS
 from gfsmith.words import counted
 
@@ -78,7 +79,7 @@ class _Abi(click.Choice[str]):
     help="Table layout: isal-nibble, isal-affine, nibble, ...",
     shell_complete=fixed(LAYOUTS),
 )
-@click.option("--arguments", default="len,k,tables,src,dst", help="C parameters of the function, in order.")
+@list_option("--arguments", default="len,k,tables,src,dst", help="C parameters of the function, in order.")
 @click.option("--abi", type=_Abi(), help="Calling convention; default: the file's.")
 @click.option("--matrix", help="The coefficients are those of the parities of this code (gfsmith codes).")
 @click.option("--columns", type=int, help="Number of sources in the table.")

@@ -93,6 +93,7 @@ def test_a_picture_that_cannot_be_written_is_refused_before_the_measurement(
         (["nonsense:4x2"], "allowed: vandermonde"),
         (["vandermonde:22x4"], "is not MDS"),
         (["cauchy:254x2"], "no shape 254+2"),
+        (["cauchy:0x2"], "no shape 0+2"),
         (["cauchy:4x2", "--block", "0"], "allowed: 1 to 67108864 bytes"),
         (["cauchy:4x2", "--block", "65M"], "allowed: 1 to 67108864 bytes"),
         (["cauchy:4x2", "--seconds", "0"], "1<=x<=3600"),
