@@ -81,7 +81,12 @@ def _kernels(
     for isa in isas:
         if isa not in BY_NAME:
             fail(f"--isa: '{isa}' is not an instruction set; allowed: {', '.join(BY_NAME)}")
-    if not found.targets or not found.reads or not (explicit or isas or path.exists()):
+    if isas and not explicit and not path.exists():
+        fail(
+            f"--isa lists kernels of a configuration, and {path} does not exist; name one with -c, "
+            "or omit --isa"
+        )
+    if not found.targets or not found.reads or not (explicit or path.exists()):
         return {}
     from gfsmith import codes
     from gfsmith.build import config

@@ -102,6 +102,11 @@ def test_without_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert result.exit_code == 0 and "kernels" not in result.output
     cut = run("--code", "lrc", "--k", "96", "--l", "8", "--r", "4", "--lost", "0,95")
     assert "(24 shards; the search was cut short: fewer may suffice)" in cut.output
+    kernels = run("--code", "cauchy", "--k", "4", "--m", "2", "--lost", "0", "--isa", "avx2")
+    assert kernels.exit_code == 2 and kernels.stderr == (
+        "gfsmith: --isa lists kernels of a configuration, and gfsmith.toml does not exist; name one with -c, "
+        "or omit --isa\n"
+    )
 
 
 LRC = ("--code", "lrc", "--k", "6", "--l", "2", "--r", "2")
