@@ -240,6 +240,8 @@ static int compute(creation *job, const options *opt) {
 }
 
 static int plan(creation *job, const options *opt) {
+  if (strcmp(opt->paths[0], "-") == 0)
+    return refuse("PAR2 files are not written to standard output; allowed: a name, such as ./-");
   int status =
       par2_sources(&job->set, &job->infos, opt->paths[0], opt->paths + 1, opt->count - 1, opt);
   if (status != TOOL_OK)

@@ -334,6 +334,7 @@ def test_refused_arguments(tool: Tool, tmp_path: Path) -> None:
     before = snapshot(tmp_path)
     cases = {
         ("create", index): "1 argument",
+        ("create", "-", one): "not written to standard output; allowed: a name, such as ./-",
         ("create", "-b", "6", index, one): "must be a multiple of 4",
         ("create", "-b", "8", "--blocks", "2", index, one): "exclude each other",
         ("create", "-r", "101", index, one): "must be a whole number from 1 to 100",
