@@ -101,6 +101,19 @@ def inputs(path: Path) -> list[Path]:
     return [path, *(path.parent / name for name in config.load(path).generator.tuned)]
 
 
+def _configuration(path: Path, has_code: bool, overrides: dict[str, Any]) -> tuple[config.Config, str]:
+    """Return the configuration of a file, and its name in messages. A request with a code needs no file."""
+    if has_code and path == CONFIGURATION and not path.exists():
+        name = "the built-in set"
+        return config.parse(BUILT_IN, name, overrides), name
+    return config.load(path, overrides), str(path)
+
+
+def output_folder(path: Path) -> Path:
+    """Return the folder into which `gen` writes, with a file or with a code. Raises ConfigError."""
+    return path.parent / _configuration(path, True, {})[0].generator.output
+
+
 def load(
     path: Path,
     isas: tuple[str, ...],
@@ -126,12 +139,7 @@ def load(
         _check_polynomial(overrides["polynomial"])
     wanted = Code(*(code[flag] for flag in CODE))
     wanted.check()
-    name = str(path)
-    if wanted.name is not None and path == CONFIGURATION and not path.exists():
-        name = "the built-in set"
-        loaded = config.parse(BUILT_IN, name, overrides)
-    else:
-        loaded = config.load(path, overrides)
+    loaded, name = _configuration(path, wanted.name is not None, overrides)
     if adaptive and loaded.adaptive is None:
         loaded = loaded.model_copy(update={"adaptive": config.Adaptive()})
     target = Path(folder) if folder is not None else path.parent / loaded.generator.output

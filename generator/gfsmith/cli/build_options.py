@@ -50,12 +50,12 @@ def symbols(context: click.Context) -> list[str]:
     """Return the symbols of the kernels in the output folder that a command's flags select, read from its
     manifest. Used for completion, so the result is empty if the folder or the configuration cannot be
     read."""
-    from gfsmith.build import config, output
+    from gfsmith.build import config, output, request
 
     flags = context.params
     path, folder = flags.get("path") or CONFIGURATION, flags.get("folder")
     try:
-        target = Path(folder) if folder else path.parent / config.load(path).generator.output
+        target = Path(folder) if folder else request.output_folder(path)
         named = output.read_manifest(target).get("kernels", [])
         return [str(kernel["symbol"]) for kernel in named]
     except (config.ConfigError, output.OutputError, LookupError, TypeError):

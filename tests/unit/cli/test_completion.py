@@ -73,6 +73,14 @@ def test_kernels_of_the_output_folder(tmp_path: Path) -> None:
     assert _words("explain", *config, "") == []
 
 
+def test_kernels_of_a_code_without_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert _words("explain", "gfs_") == []
+    code = ("--code", "cauchy", "--k", "4", "--m", "2", "--isa", "scalar")
+    assert CliRunner().invoke(main.main, ["gen", *code]).exit_code == 0
+    assert _words("explain", *code, "gfs_mul_") == ["gfs_mul_nx1__scalar_u1"]
+
+
 def test_functions_of_an_object(tmp_path: Path) -> None:
     offered = _words("verify", LIBRARY, "--symbol", "gf_4vect_dot_prod_")
     assert "gf_4vect_dot_prod_avx2" in offered
