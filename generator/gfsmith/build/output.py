@@ -133,6 +133,16 @@ def _are_inside(paths: Iterable[str]) -> bool:
     return not any(PurePath(path).is_absolute() or ".." in PurePath(path).parts for path in paths)
 
 
+OF_GEN = "kernels.inc"  #: a file of every output of `gfsmith gen`, and of no export's folder
+
+
+def check_folder(folder: Path) -> None:
+    """Raise OutputError if `gen` must not write into the folder, whose stale files it removes."""
+    files = read_manifest(folder).get("files", {})
+    if files and OF_GEN not in files:
+        raise OutputError(f"{folder}: holds the output of `gfsmith export`; name another folder")
+
+
 def check_writable(folder: Path, output: Path) -> None:
     """Raise OutputError if `folder` does not exist and cannot be created, or takes no files; to be called
     before the work for `output`. Writes nothing that stays."""

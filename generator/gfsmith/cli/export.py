@@ -26,7 +26,6 @@ ARCHIVE = ".tar.xz"
 _OTHER_ARCHIVES = (".tar", ".tar.gz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".xz", ".zip", ".7z")
 _ALLOWED = f"allowed: a folder, or a file that ends in {ARCHIVE}"
 _READABLE = 0o644
-_OF_GEN = "kernels.inc"  #: `gen` always writes this file; an export never has it in its top folder
 
 
 def _check_name(folder: str | None) -> None:
@@ -137,7 +136,7 @@ def _names(prefix: str) -> Names:
 def _not_of_gen(folder: Path) -> None:
     from gfsmith.build import output
 
-    if _OF_GEN in output.read_manifest(folder).get("files", {}):
+    if output.OF_GEN in output.read_manifest(folder).get("files", {}):
         fail(f"{folder}: holds the output of `gfsmith gen`; name another folder")
 
 

@@ -23,7 +23,7 @@ def command(jobs: int, check: bool, no_cache: bool, **options: Any) -> None:
 
     asked, folder = request.load(**options)
     cache = None if no_cache else cache_of(options["path"])
-    output.read_manifest(folder)  # refuses a wrong folder before the work
+    output.check_folder(folder)  # before the work
     if not check:
         output.check_writable(folder, folder)
     kernels, files = stages.make(asked, jobs, cache, progress)

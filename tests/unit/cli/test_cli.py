@@ -22,6 +22,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gfsmith.build import generate, requirements
+from gfsmith.build.output import OF_GEN
 from gfsmith.build.packages import System
 from gfsmith.build.requirements import Level
 from gfsmith.cli import main
@@ -293,6 +294,19 @@ def test_a_manifest_of_something_else_is_left_alone(project: Path) -> None:
     assert (folder / "MANIFEST.json").read_text() == "[]"
 
 
+@pytest.mark.parametrize("form", ["amalgamation", "tree"])
+def test_gen_leaves_the_folder_of_an_export(form: str, project: Path) -> None:
+    """`gen` would remove the exported sources, which are no files of its output."""
+    lib = project / "lib"
+    flags = ("--isa", "scalar", "--output", str(lib))
+    assert _run(project, "export", "--form", form, *flags).exit_code == 0
+    before = {path: path.read_bytes() for path in lib.rglob("*") if path.is_file()}
+    result = _run(project, "gen", *flags)
+    assert result.exit_code == 2
+    assert result.stderr == f"gfsmith: {lib}: holds the output of `gfsmith export`; name another folder\n"
+    assert {path: path.read_bytes() for path in lib.rglob("*") if path.is_file()} == before
+
+
 @pytest.mark.parametrize("outside", ["../mine", "x86/../../mine", "{project}/mine"])
 def test_a_manifest_that_names_files_outside_is_refused(project: Path, outside: str) -> None:
     """The files of a manifest that a build does not write any more are removed."""
@@ -314,7 +328,7 @@ def test_no_file_behind_a_link_out_of_the_folder_is_removed(project: Path) -> No
     (folder / "link").symlink_to(mine.parent)
     own = folder / "old"
     own.symlink_to(mine)
-    (folder / "MANIFEST.json").write_text(json.dumps({"files": {"link/mine": "", "old": ""}}))
+    (folder / "MANIFEST.json").write_text(json.dumps({"files": {OF_GEN: "", "link/mine": "", "old": ""}}))
     assert _gen(project).exit_code == 0
     assert mine.exists() and not own.is_symlink()
 
