@@ -39,6 +39,7 @@ _SPEC = {
     "polynomial": 0x11B,
     "in_place": False,
     "group": 1,
+    "descending": False,
     "ahead": 0,
 }
 

@@ -99,7 +99,8 @@ def model(machine: Machine, instance: Instance, place: Place, unknown: set[int])
     """Return a machine state for the judge. The memory block is the region of the code; the register that
     points into it is a pointer. unknown: vector registers whose bytes are unknowns."""
     plain = spec.read(
-        _NO_SPEC | {"rows": None, "polynomial": 0x11B, "in_place": False, "group": 1, "ahead": 0}
+        _NO_SPEC
+        | {"rows": None, "polynomial": 0x11B, "in_place": False, "group": 1, "descending": False, "ahead": 0}
     )
     state = contract.entry(plain, machine.memory, contract.ABIS["sysv"])
     state.facts = Facts()

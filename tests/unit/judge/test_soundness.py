@@ -26,6 +26,7 @@ PLAIN: dict[str, Any] = {
     "polynomial": 0x11B,
     "in_place": False,
     "group": 1,
+    "descending": False,
     "ahead": 0,
 }
 
