@@ -279,7 +279,7 @@ MUTANTS = (
     Mutant("memset(r->ends[1], 0, SKETCH_ROW);", "memset(r->ends[1], 1, SKETCH_ROW);"),
     Mutant("r->ends[0] + skip", "r->ends[0]"),
     Mutant("data + len - tail", "data"),
-    Mutant("rows[0] = r->first;", ";"),
+    Mutant("row == 0", "false", within="find_rows"),
     Mutant("rows[count - 1] = r->last;", ";"),
     Mutant("src[SKETCH_DEGREE + n - count] = zeros;", "src[SKETCH_DEGREE + n - count] = r->first;"),
     Mutant("memcpy(before, sums, sizeof before);", "memset(before, 0, sizeof before);"),
