@@ -23,8 +23,8 @@ _OWN = re.compile(r"(?:^|_)gfs(?:mith)?(?:_|$)", re.IGNORECASE)
 _HEADERS = (
     "assert complex ctype errno fcntl fenv float inttypes iso646 limits locale math setjmp signal stdalign "
     "stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar unistd "
-    "wchar wctype altivec arm_neon arm_neon_sve_bridge arm_sve cpuid immintrin intrin lasxintrin lsxintrin "
-    "riscv_vector vecintrin wasm_simd128 windows pthread sched"
+    "wchar wctype altivec arm_acle arm_neon arm_neon_sve_bridge arm_sve cpuid immintrin intrin lasxintrin "
+    "lsxintrin riscv_vector vecintrin wasm_simd128 windows pthread sched"
 )
 HEADERS = frozenset(_HEADERS.split())
 #: Targets that CMake and make reserve.

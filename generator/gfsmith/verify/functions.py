@@ -153,8 +153,7 @@ def contract_of(words: Description) -> Contract:
         rounds_down=words.rounds_down,
         descending=words.operation == "horner",
     )
-    _check_lengths(words, contract)
-    return contract
+    return _with_lengths(words, contract)
 
 
 def _check(words: Description, parameters: Sequence[Parameter | int], abi: str) -> None:
@@ -209,11 +208,12 @@ def _rows(words: Description) -> tuple[tuple[int, ...], ...] | None:
         raise ForeignError(str(error)) from None
 
 
-def _check_lengths(words: Description, contract: Contract) -> None:
-    """Raises ForeignError if the contract promises no length."""
+def _with_lengths(words: Description, contract: Contract) -> Contract:
+    """Return the contract. Raises ForeignError if it promises no length."""
     if contract.lengths() is None:
         promised = f"{words.minimum} to {words.maximum}"
         raise ForeignError(f"no multiple of granule {words.granule} from {promised}: nothing would be proved")
+    return contract
 
 
 def _isa_of(words: Description) -> Isa:

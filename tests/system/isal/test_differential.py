@@ -57,7 +57,12 @@ MUTANTS = (
         "ec_encode_data",
     ),
     (Mutant("n < count", "n + 1 < count", within="are"), "avx2", "ec_encode_data"),
-    (Mutant("n < count", "n + 1 < count", within="are_matrices"), "gfni_avx512", "ec_encode_data"),
+    (
+        Mutant("difference(entries + 3 * GFS_ISAL_ENTRY, elements[3])", "0", within="are_matrices"),
+        "gfni_avx512",
+        "ec_encode_data",
+    ),
+    (Mutant("count > 0", "count > 1", within="are_matrices"), "gfni_avx512", "ec_encode_data"),
     (Mutant("known->outputs == outputs", "known->outputs <= outputs"), "gfni_avx512", "ec_encode_data"),
     (Mutant("outputs == 1", "outputs > 0", within="compared"), "gfni_avx512", "ec_encode_data"),
     (Mutant("operation = GFS_OPERATION_mad;", ";"), "avx2", "ec_encode_data"),
