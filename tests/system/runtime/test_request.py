@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.oracle import leopard
+from tests.oracle import wide as oracle
 from tests.support.configurations import known_proofs
 from tests.support.folders import once
 from tests.support.library import EUNSUPPORTED, OK, Api, Arena, Bytes, backblaze, cauchy, shards_of
@@ -96,9 +96,9 @@ def encoded(api: Api, code: str, k: int, m: int, shards: Bytes) -> int:
 def test_the_library_has_the_kernels_of_wide_codes(requested: Api, isa: str) -> None:
     if requested.set_isa(isa) == EUNSUPPORTED:
         pytest.skip(f"this CPU lacks {isa}")
-    for code in leopard.POLYNOMIALS:
+    for code in oracle.POLYNOMIALS:
         data = random_data(13, 192)
-        check(requested, code, 13, 5, 192, leopard.encode(code, 5, data))
+        check(requested, code, 13, 5, 192, oracle.encode(code, 5, data))
 
 
 @pytest.mark.parametrize("isa", [*SETS, "scalar"])
