@@ -5,7 +5,7 @@
  * A parallel call cuts the shards into byte ranges and computes each range as the serial call of
  * the same name does, so it writes the same bytes and returns the same status. All arguments are
  * checked, and a missing repair plan is computed, before the first range is begun. No call
- * allocates memory, except for the plan of a new repair (gfsmith_reconstruct).
+ * of this header allocates memory, except for the plan of a new repair (gfsmith_reconstruct).
  *
  * Ranges begin at multiples of 64 bytes of the address of the first written shard (of the first
  * shard, for a check), and in packet layout at multiples of 8 packets. If all written shards have

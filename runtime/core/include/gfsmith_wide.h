@@ -24,12 +24,13 @@
  *
  * An object is immutable, so threads may share it. Calls allocate memory for their work, which does
  * not grow with the length of the shards: for up to 8,192 shards less than 4 MiB, for 65,535 less
- * than 32 MiB. Time and addresses depend on lengths, shapes and losses, never on data. A call that
- * does not return GFSMITH_OK has written to no shard. */
+ * than 32 MiB; parallel calls so much for each worker. Time and addresses depend on lengths, shapes
+ * and losses, never on data. A call that does not return GFSMITH_OK has written to no shard. */
 #ifndef GFSMITH_WIDE_H
 #define GFSMITH_WIDE_H
 
 #include "gfsmith.h"
+#include "gfsmith_parallel.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,6 +89,35 @@ GFSMITH_API gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t 
 GFSMITH_API gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, size_t len,
                                                     uint8_t *const *shards, const bool *present,
                                                     const bool *wanted);
+
+/** gfsmith_wide_encode, shared by the threads of an executor.
+ *
+ * @param wide the code
+ * @param executor as in gfsmith_encode_parallel. A call has at most one task for each worker, and
+ *     memory for each task
+ * @param len bytes of every shard
+ * @param data k pointers to len bytes each, read
+ * @param parity m pointers to len bytes each, overwritten
+ * @return as gfsmith_wide_encode */
+GFSMITH_API gfsmith_status gfsmith_wide_encode_parallel(const gfsmith_wide *wide,
+                                                        const gfsmith_executor *executor,
+                                                        size_t len, const uint8_t *const *data,
+                                                        uint8_t *const *parity);
+
+/** gfsmith_wide_reconstruct, shared by the threads of an executor.
+ *
+ * @param wide the code
+ * @param executor as in gfsmith_wide_encode_parallel
+ * @param len bytes of every shard
+ * @param shards k + m pointers to len bytes each, as in gfsmith_wide_reconstruct
+ * @param present k + m flags, whether shard i is intact
+ * @param wanted k + m flags, whether to rebuild shard i, or NULL for every missing one
+ * @return as gfsmith_wide_reconstruct */
+GFSMITH_API gfsmith_status gfsmith_wide_reconstruct_parallel(const gfsmith_wide *wide,
+                                                             const gfsmith_executor *executor,
+                                                             size_t len, uint8_t *const *shards,
+                                                             const bool *present,
+                                                             const bool *wanted);
 
 #ifdef __cplusplus
 }

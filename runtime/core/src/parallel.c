@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "executor.h"
 #include "parts.h"
 #include "path.h"
 #include "sizes.h"
@@ -39,12 +40,15 @@ static size_t least_shared(const gfsmith_executor *executor) {
   return executor->least != 0 ? executor->least : GFS_SHARED_BYTES;
 }
 
-/* Is a call on this number of shards of len bytes long enough to be shared? At most 512 shards.
- * Without a division, because a short call over an executor must cost no more than this. */
+/* Without a division, because a short call over an executor must cost no more than this. */
+bool gfs_is_shared(const gfsmith_executor *executor, unsigned shards, size_t len) {
+  return executor != NULL && executor->workers > 1 && executor->run != NULL &&
+         (uint64_t)len * shards >= least_shared(executor);
+}
+
 static bool is_shared(const gfsmith_codec *codec, const gfsmith_executor *executor, unsigned shards,
                       size_t len) {
-  return executor != NULL && executor->workers > 1 && executor->run != NULL && codec != NULL &&
-         (len > SIZE_MAX / 512 || len * shards >= least_shared(executor));
+  return codec != NULL && gfs_is_shared(executor, shards, len);
 }
 
 /* The number of shards of a codec; any number for NULL, which is_shared refuses. */

@@ -12,10 +12,12 @@
  * Calls work on slices: the same few bytes of every shard. */
 #include "gfsmith_wide.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codec.h"
+#include "executor.h"
 #include "locator.h"
 #include "sizes.h"
 #include "transform.h"
@@ -120,23 +122,11 @@ void gfsmith_wide_destroy(gfsmith_wide *wide) {
   free(wide);
 }
 
-/* Memory for the rows of a slice, at a multiple of a cache line. */
+/* Memory of a task for the rows of a slice, at a multiple of a cache line. */
 typedef struct wide_work {
-  void *allocated;
   uint8_t *start;
   size_t slice; /* most bytes of a shard */
 } wide_work;
-
-static gfsmith_status work_create(wide_work *w, size_t rows, size_t len) {
-  size_t slice = WORK_BYTES / rows / SLICE_LEAST * SLICE_LEAST;
-  slice = slice < SLICE_LEAST ? SLICE_LEAST : gfs_least(slice, SLICE_MOST);
-  w->slice = gfs_least(slice, len);
-  w->allocated = malloc(rows * w->slice + GFS_CACHE_LINE);
-  if (w->allocated == NULL)
-    return GFSMITH_ENOMEM;
-  w->start = (uint8_t *)w->allocated + gfs_bytes_to_line(w->allocated);
-  return GFSMITH_OK;
-}
 
 /* The rows `first` to first + count - 1 of the work, for a slice of `part` bytes. */
 static gfs_rows rows_of(const gfs_transform *t, const wide_work *w, size_t first, size_t count,
@@ -272,24 +262,83 @@ static void encode_before(const gfsmith_wide *wide, const wide_work *w, size_t a
   gfs_transform_forward(t, &sum, block, 0, 0, wide->m, (gfs_row_visit){store_row, &s});
 }
 
-gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t len, const uint8_t *const *data,
-                                   uint8_t *const *parity) {
+/* A call of which each task takes the next slice until there is none. */
+typedef struct wide_call wide_call;
+struct wide_call {
+  void (*slice)(const wide_call *call, const wide_work *work, size_t at, size_t part);
+  const gfsmith_wide *wide;
+  const uint8_t *const *data;
+  uint8_t *const *results; /* parities, or all shards */
+  const struct wide_loss *lost;
+  size_t len, size; /* of a shard, and of a slice of it */
+  uint8_t *memory;
+  size_t stride; /* bytes of a task's memory */
+  atomic_size_t next;
+};
+
+static void run_slices(void *argument, unsigned index) {
+  wide_call *call = argument;
+  const wide_work work = {.start = call->memory + index * call->stride, .slice = call->size};
+  size_t count = (call->len + call->size - 1) / call->size, n;
+  while ((n = atomic_fetch_add_explicit(&call->next, 1, memory_order_relaxed)) < count) {
+    size_t at = n * call->size;
+    call->slice(call, &work, at, gfs_least(call->size, call->len - at));
+  }
+}
+
+/* Bytes of a shard in a slice of so many rows, if there are at least so many slices. */
+static size_t slice_size(size_t rows, size_t len, size_t slices) {
+  size_t most = WORK_BYTES / rows, share = (len + slices - 1) / slices + SLICE_LEAST - 1;
+  size_t size = gfs_least(gfs_least(most, share), SLICE_MOST) / SLICE_LEAST * SLICE_LEAST;
+  return gfs_least(size < SLICE_LEAST ? SLICE_LEAST : size, len);
+}
+
+/* Compute all slices, in this thread or in those of an executor. */
+static gfsmith_status run_wide(wide_call *call, size_t rows, const gfsmith_executor *executor) {
+  const gfsmith_wide *wide = call->wide;
+  bool shared = gfs_is_shared(executor, wide->k + wide->m, call->len);
+  size_t tasks = shared ? gfs_least(executor->workers, (call->len - 1) / SLICE_LEAST + 1) : 1;
+  call->size = slice_size(rows, call->len, tasks);
+  call->stride = (rows * call->size + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * GFS_CACHE_LINE;
+  if (tasks > (SIZE_MAX - GFS_CACHE_LINE) / call->stride)
+    return GFSMITH_ENOMEM;
+  void *allocated = malloc(tasks * call->stride + GFS_CACHE_LINE);
+  if (allocated == NULL)
+    return GFSMITH_ENOMEM;
+  call->memory = (uint8_t *)allocated + gfs_bytes_to_line(allocated);
+  atomic_init(&call->next, 0);
+  if (tasks > 1)
+    executor->run(executor->context, (unsigned)tasks, run_slices, call);
+  else
+    run_slices(call, 0);
+  free(allocated);
+  return GFSMITH_OK;
+}
+
+static void encode_slice(const wide_call *call, const wide_work *work, size_t at, size_t part) {
+  const gfsmith_wide *wide = call->wide;
+  (wide->data_first ? encode_behind : encode_before)(wide, work, at, part, call->data,
+                                                     call->results);
+}
+
+gfsmith_status gfsmith_wide_encode_parallel(const gfsmith_wide *wide,
+                                            const gfsmith_executor *executor, size_t len,
+                                            const uint8_t *const *data, uint8_t *const *parity) {
   if (wide == NULL || len % wide->code->granule != 0)
     return GFSMITH_EINVAL;
   if (len == 0)
     return GFSMITH_OK;
   if (!gfs_all_given(data, wide->k) || !gfs_all_given((const uint8_t *const *)parity, wide->m))
     return GFSMITH_EINVAL;
-  wide_work w;
   bool one_block = (wide->data_first ? wide->m : wide->k) <= wide->block;
-  gfsmith_status status = work_create(&w, (size_t)wide->block * (one_block ? 1 : 2), len);
-  if (status != GFSMITH_OK)
-    return status;
-  for (size_t at = 0; at < len; at += w.slice)
-    (wide->data_first ? encode_behind : encode_before)(wide, &w, at, gfs_least(w.slice, len - at),
-                                                       data, parity);
-  free(w.allocated);
-  return GFSMITH_OK;
+  wide_call call = {
+      .slice = encode_slice, .wide = wide, .data = data, .results = parity, .len = len};
+  return run_wide(&call, (size_t)wide->block * (one_block ? 1 : 2), executor);
+}
+
+gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t len, const uint8_t *const *data,
+                                   uint8_t *const *parity) {
+  return gfsmith_wide_encode_parallel(wide, NULL, len, data, parity);
 }
 
 /* A loss: the wanted shards, and tables of a constant for each present or wanted one. */
@@ -388,30 +437,18 @@ static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
 
 /* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
  * points. There its derivative is the polynomial times the locator's derivative. */
-static void reconstruct_slice(const gfsmith_wide *wide, const wide_work *w, const wide_loss *lost,
-                              size_t at, size_t part, uint8_t *const *shards) {
+static void reconstruct_slice(const wide_call *call, const wide_work *w, size_t at, size_t part) {
+  const gfsmith_wide *wide = call->wide;
+  const wide_loss *lost = call->lost;
   const gfs_transform *t = &wide->transform;
   const unsigned n = wide->points, given = wide->block + (wide->data_first ? wide->m : wide->k);
   gfs_rows rows = rows_of(t, w, 0, n, part), one = rows_of(t, w, n, 1, part);
-  const wide_repair r = {.wide = wide, .lost = lost, .one = &one, .shards = shards, .at = at};
+  const wide_repair r = {
+      .wide = wide, .lost = lost, .one = &one, .shards = call->results, .at = at};
   clear(t, &rows, given, n);
   gfs_transform_inverse(t, &rows, n, 0, given, (gfs_row_visit){fill_row, &r});
   gfs_transform_derive(t, &rows, n);
   gfs_transform_forward(t, &rows, n, 0, lost->from, lost->to, (gfs_row_visit){take_row, &r});
-}
-
-static gfsmith_status rebuild(const gfsmith_wide *wide, size_t len, uint8_t *const *shards,
-                              wide_loss *lost) {
-  wide_work w;
-  gfsmith_status status = fill_constants(wide, lost);
-  if (status == GFSMITH_OK)
-    status = work_create(&w, (size_t)wide->points + 1, len);
-  if (status != GFSMITH_OK)
-    return status;
-  for (size_t at = 0; at < len; at += w.slice)
-    reconstruct_slice(wide, &w, lost, at, gfs_least(w.slice, len - at), shards);
-  free(w.allocated);
-  return GFSMITH_OK;
 }
 
 /* Fill the wanted shards and the range of their points. Errors as gfsmith_wide_reconstruct. */
@@ -432,9 +469,21 @@ static gfsmith_status find_loss(const gfsmith_wide *wide, uint8_t *const *shards
   return GFSMITH_OK;
 }
 
-gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, size_t len,
-                                        uint8_t *const *shards, const bool *present,
-                                        const bool *wanted) {
+/* Rebuild the wanted shards, of which there are some. */
+static gfsmith_status rebuild(const gfsmith_wide *wide, const gfsmith_executor *executor,
+                              size_t len, uint8_t *const *shards, wide_loss *lost) {
+  gfsmith_status status = fill_constants(wide, lost);
+  if (status != GFSMITH_OK)
+    return status;
+  wide_call call = {
+      .slice = reconstruct_slice, .wide = wide, .results = shards, .lost = lost, .len = len};
+  return run_wide(&call, (size_t)wide->points + 1, executor);
+}
+
+gfsmith_status gfsmith_wide_reconstruct_parallel(const gfsmith_wide *wide,
+                                                 const gfsmith_executor *executor, size_t len,
+                                                 uint8_t *const *shards, const bool *present,
+                                                 const bool *wanted) {
   if (wide == NULL || present == NULL || len % wide->code->granule != 0 ||
       (len > 0 && shards == NULL))
     return GFSMITH_EINVAL;
@@ -454,7 +503,13 @@ gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, size_t len,
                     .tables = memory};
   gfsmith_status status = find_loss(wide, shards, wanted, &lost);
   if (status == GFSMITH_OK && lost.to > 0)
-    status = rebuild(wide, len, shards, &lost);
+    status = rebuild(wide, executor, len, shards, &lost);
   free(memory);
   return status;
+}
+
+gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, size_t len,
+                                        uint8_t *const *shards, const bool *present,
+                                        const bool *wanted) {
+  return gfsmith_wide_reconstruct_parallel(wide, NULL, len, shards, present, wanted);
 }

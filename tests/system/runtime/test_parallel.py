@@ -32,8 +32,8 @@ MUTANTS = (
     ("parallel", Mutant("!gfs_check_valid($$all)", "false", within="gfsmith_check_parallel")),
     ("parallel", Mutant("gfs_change_check($$all)", "GFSMITH_OK", within="share_change")),
     ("parallel", Mutant("!gfs_plan_select($$all)", "!gfs_plan_select($$all) && false")),
-    ("parallel", Mutant("len * shards >= least_shared(executor)", "len > 0")),
-    ("parallel", Mutant("executor->workers > 1", "true", within="is_shared")),
+    ("parallel", Mutant("(uint64_t)len * shards >= least_shared(executor)", "len > 0")),
+    ("parallel", Mutant("executor->workers > 1", "true", within="gfs_is_shared")),
     # Wrong parameters of the tasks.
     ("parallel", Mutant("all->index + done", "all->index")),
     ("parallel", Mutant("change.sources = src;", "(void)src;")),

@@ -144,6 +144,81 @@ def test_lengths_around_a_slice(api: Api, isa: str, code: str, k: int, m: int, r
     wide.close()
 
 
+class Executor(ctypes.Structure):
+    """gfsmith_executor, and its function."""
+
+    RUN = ctypes.CFUNCTYPE(
+        None,
+        ctypes.c_void_p,
+        ctypes.c_uint,
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint),
+        ctypes.c_void_p,
+    )
+    _fields_ = (
+        ("run", RUN),
+        ("context", ctypes.c_void_p),
+        ("workers", ctypes.c_uint),
+        ("least", ctypes.c_size_t),
+    )
+
+
+def parallel(wide: Wide, threads: Any, data: Bytes, missing: Any) -> tuple[Bytes, Bytes]:
+    """Return the parities, and all shards after a repair, by parallel calls."""
+    lib, made, length = wide.api.lib, wide.made, ctypes.c_size_t(data.shape[1])
+    parity = np.zeros((wide.m, data.shape[1]), dtype=np.uint8)
+    assert lib.gfsmith_wide_encode_parallel(made, threads, length, addresses(data), addresses(parity)) == OK
+    shards, present = np.concatenate([data, parity]), np.ones(wide.k + wide.m, dtype=bool)
+    present[missing] = False
+    shards[missing] = 0x5A
+    flags = (ctypes.c_bool * len(present))(*present)
+    rows = addresses(shards)
+    assert lib.gfsmith_wide_reconstruct_parallel(made, threads, length, rows, flags, None) == OK
+    return parity, shards
+
+
+@pytest.mark.parametrize("case", oracle.SMALL, ids=str)
+@pytest.mark.parametrize("workers", [2, 5, 1000])
+def test_tasks_in_any_order(api: Api, case: tuple[str, int, int], workers: int) -> None:
+    """An executor that runs its tasks in one thread, the last one first; none may be necessary."""
+    code, k, m = case
+    asked: list[int] = []
+
+    @Executor.RUN
+    def run(_context: Any, tasks: int, task: Any, argument: Any) -> None:
+        asked.append(tasks)
+        for index in reversed(range(tasks)):
+            task(argument, index)
+
+    wide = Wide(api, code, k, m)
+    for length in (64, 128, 192, 9216 + 64):
+        data = random_data(k, length)
+        shards = np.concatenate([data, wide.encode(data)])
+        for least, shared in ((1, length > 128), ((k + m) * length + 1, False)):
+            asked.clear()
+            threads = ctypes.byref(Executor(run, None, workers, least))
+            parity, repaired = parallel(wide, threads, data, [0])
+            assert np.array_equal(parity, shards[k:])
+            assert np.array_equal(repaired, shards)
+            assert asked == [min(workers, -(-length // 128))] * 2 * shared
+    wide.close()
+
+
+def test_threads_of_a_pool(api: Api, isa: str) -> None:
+    pool = ctypes.c_void_p()
+    assert api.lib.gfsmith_pool_create(ctypes.byref(pool), 4) == OK
+    api.lib.gfsmith_pool_executor.restype = ctypes.c_void_p
+    threads = ctypes.c_void_p(api.lib.gfsmith_pool_executor(pool))
+    wide = Wide(api, "lch16", 100, 200)
+    data = random_data(100, 40960 + 62)
+    shards = np.concatenate([data, wide.encode(data)])
+    parity, repaired = parallel(wide, threads, data, np.arange(0, 200, 2))
+    assert np.array_equal(parity, shards[100:])
+    assert np.array_equal(repaired, shards)
+    wide.close()
+    api.lib.gfsmith_pool_destroy.restype = None
+    api.lib.gfsmith_pool_destroy(pool)
+
+
 @pytest.mark.parametrize(
     ("code", "k", "m"), [("leopard16", 65000, 500), ("lch16", 500, 65000), ("lch16", 65024, 511)]
 )
@@ -238,11 +313,14 @@ MUTANTS = (
     Mutant("is_data == wide->data_first", "!is_data", within="point_of"),
     Mutant("is_first == wide->data_first", "!is_first", within="shard_of"),
     Mutant("missing > wide->m", "false"),
+    Mutant("call->len + call->size - 1", "call->len", within="run_slices"),
+    Mutant("n * call->size", "n"),
+    Mutant("executor->workers", "2 * (size_t)executor->workers", within="run_wide"),
     Mutant("x + modulus - y", "x - y"),
     Mutant("field->order / n", "1"),
     Mutant("gfs_transform_derive(t, &rows, n);", ";"),
     Mutant("8 * from + bit", "bit"),
-    Mutant("len % wide->code->granule != 0", "false", within="gfsmith_wide_encode"),
+    Mutant("len % wide->code->granule != 0", "false", within="gfsmith_wide_encode_parallel"),
 )
 
 
@@ -254,4 +332,5 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
             length = 320 if code.startswith("leopard") else 318
             check(api, code, k, m, length, oracle.encode(code, m, random_data(k, length)))
         test_lengths_around_a_slice(api, "", "leopard16", 12, 7, 0)
+        test_tasks_in_any_order(api, ("leopard16", 3, 2), 5)
         test_arguments(api)
