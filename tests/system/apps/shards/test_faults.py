@@ -151,10 +151,10 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
         every(Folder, "alloc:ENOMEM"),
     ),
     "a short write is complete": (
-        Mutant("size - done", "size", within="output_write_at"),
+        Mutant("size - done", "size", within="write_at"),
         every(Protect, "call:SHORT"),
     ),
-    "shards are not flushed": (Mutant("fsync(out->fd)", "0"), power),
+    "shards are not flushed": (Mutant("fsync(fd)", "0", within="flush_file"), power),
     "the record is not flushed": (Mutant("fsync(c->record) != 0 || flush(c->folder) != 0", "false"), power),
     "the new names are not flushed": (
         Mutant("flush(c->folder) != 0", "false", within="change_commit"),
