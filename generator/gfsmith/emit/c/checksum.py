@@ -67,7 +67,7 @@ _INSTRUCTIONS = {
     "sse42": _Instructions(
         Arch.X86_64,
         "sse4.2",
-        "sse4.2",
+        "sse4.2,crc32",  # without it, a target that excludes crc32 (as zig's do) refuses the functions
         {("CRC32C", size): f"_mm_crc32_u{8 * size}({'' if size == WORD else '(uint32_t)'}" for size in STEPS},
     ),
     "crc": _Instructions(
