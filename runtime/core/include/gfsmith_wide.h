@@ -11,10 +11,9 @@
  *     "reed_solomon_simd"  GF(2^16), the crate reed-solomon-simd 3
  *     "lch16"              GF(2^16), the same code for words one after the other, as in JAM
  *
- * The code of leopard8 and leopard16 exists if the least power of two >= m, plus k, is at most the
- * number of elements of the field. Those of reed_solomon_simd and lch16 exist if the least power
- * of two that is not less than the smaller one of k and m, plus the larger one, is at most 65,536.
- * k + m is at most GFSMITH_WIDE_MAX_SHARDS.
+ * leopard8 and leopard16 exist if the least power of two >= m, plus k, is at most the number of
+ * elements of the field; reed_solomon_simd and lch16 if the least power of two >= the smaller one
+ * of k and m, plus the larger one, is at most 65,536. k + m is at most GFSMITH_WIDE_MAX_SHARDS.
  *
  * The length of a shard is a multiple of GFSMITH_WIDE_GRANULE bytes in leopard8 and leopard16, and
  * any even number of bytes in the others. The elements of leopard16 and reed_solomon_simd have
@@ -24,8 +23,9 @@
  *
  * An object is immutable, so threads may share it. Calls allocate memory for their work, which does
  * not grow with the length of the shards: for up to 8,192 shards less than 4 MiB, for 65,535 less
- * than 32 MiB; parallel calls so much for each worker. Time and addresses depend on lengths, shapes
- * and losses, never on data. A call that does not return GFSMITH_OK has written to no shard. */
+ * than 32 MiB. A parallel call allocates as much for each worker. Time and addresses depend on
+ * lengths, shapes and losses, never on data. A call that does not return GFSMITH_OK has written to
+ * no shard. */
 #ifndef GFSMITH_WIDE_H
 #define GFSMITH_WIDE_H
 

@@ -75,6 +75,11 @@ static const wide_code *find_code(const char *name) {
   return NULL;
 }
 
+/* The number of shards in the blocks behind block 0. */
+static unsigned shards_behind(const gfsmith_wide *wide) {
+  return wide->data_first ? wide->m : wide->k;
+}
+
 /* Choose the points of the shards. If the block of data and that of parities have the same size,
  * both orders give the same code: the addition of an element exchanges the blocks, and it keeps the
  * differences of points. */
@@ -82,7 +87,7 @@ static void arrange(gfsmith_wide *wide) {
   unsigned data = power_of_two(wide->k), parity = power_of_two(wide->m);
   wide->data_first = wide->code->may_swap && data < parity;
   wide->block = wide->data_first ? data : parity;
-  wide->points = power_of_two(wide->block + (wide->data_first ? wide->m : wide->k));
+  wide->points = power_of_two(wide->block + shards_behind(wide));
 }
 
 static gfsmith_status create_tables(gfsmith_wide *wide) {
@@ -330,7 +335,7 @@ gfsmith_status gfsmith_wide_encode_parallel(const gfsmith_wide *wide,
     return GFSMITH_OK;
   if (!gfs_all_given(data, wide->k) || !gfs_all_given((const uint8_t *const *)parity, wide->m))
     return GFSMITH_EINVAL;
-  bool one_block = (wide->data_first ? wide->m : wide->k) <= wide->block;
+  bool one_block = shards_behind(wide) <= wide->block;
   wide_call call = {
       .slice = encode_slice, .wide = wide, .data = data, .results = parity, .len = len};
   return run_wide(&call, (size_t)wide->block * (one_block ? 1 : 2), executor);
@@ -441,7 +446,7 @@ static void reconstruct_slice(const wide_call *call, const wide_work *w, size_t 
   const gfsmith_wide *wide = call->wide;
   const wide_loss *lost = call->lost;
   const gfs_transform *t = &wide->transform;
-  const unsigned n = wide->points, given = wide->block + (wide->data_first ? wide->m : wide->k);
+  const unsigned n = wide->points, given = wide->block + shards_behind(wide);
   gfs_rows rows = rows_of(t, w, 0, n, part), one = rows_of(t, w, n, 1, part);
   const wide_repair r = {
       .wide = wide, .lost = lost, .one = &one, .shards = call->results, .at = at};

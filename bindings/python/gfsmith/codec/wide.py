@@ -6,12 +6,14 @@ from gfsmith.codec import _native
 from gfsmith.codec.coding import Coding, shard_numbers
 from gfsmith.codec.errors import InvalidError
 
-#: The codes of `Wide`, the number of points of each, and of how many bytes a length is a multiple.
+_FIXED, _EITHER = ("m", "k"), ("min(k, m)", "max(k, m)")
+#: The codes of `Wide`: the number of points; of how many bytes a length is a multiple; the number of shards
+#: in the first block, and of the others.
 _CODES = {
-    "leopard8": (1 << 8, 64),
-    "leopard16": (1 << 16, 64),
-    "reed_solomon_simd": (1 << 16, 2),
-    "lch16": (1 << 16, 2),
+    "leopard8": (1 << 8, 64, _FIXED),
+    "leopard16": (1 << 16, 64, _FIXED),
+    "reed_solomon_simd": (1 << 16, 2, _EITHER),
+    "lch16": (1 << 16, 2, _EITHER),
 }
 #: Their names.
 WIDE_CODES = tuple(_CODES)
@@ -65,14 +67,13 @@ class Wide(Coding):
         return self._code
 
     def _start(self) -> None:
-        points, granule = _CODES[self._code]
+        points, granule, (first, others) = _CODES[self._code]
         try:
             self._handle = _native.wide_create(self._code, self.k, self.m, granule)
         except InvalidError:
-            few, many = ("m", "k") if self._code.startswith("leopard") else ("min(k, m)", "max(k, m)")
             raise InvalidError(
-                f"{self!r}: the code has no such shape; allowed: the least power of two >= {few}, plus "
-                f"{many}, at most {points}"
+                f"{self!r}: the code has no such shape; allowed: the least power of two >= {first}, plus "
+                f"{others}, at most {points}"
             ) from None
 
     def _identity(self) -> tuple[object, ...]:
