@@ -32,6 +32,7 @@ final class Cluster implements AutoCloseable {
   private static final String CODERS = "io.erasurecode.codec.rs.rawcoders";
   private static final int TIMEOUT_SECONDS = 300;
   private static final int BLOCK = 4 << 20;
+  private static final int CELL = 1 << 20;
 
   private final Configuration configuration = new HdfsConfiguration();
   private final MiniDFSCluster cluster;
@@ -160,7 +161,7 @@ final class Cluster implements AutoCloseable {
       for (int i = 0; i < group.getLocations().length; i++) {
         int index = group.getBlockIndices()[i];
         ExtendedBlock block =
-            StripedBlockUtil.constructInternalBlock(group.getBlock(), 1 << 20, k, index);
+            StripedBlockUtil.constructInternalBlock(group.getBlock(), CELL, k, index);
         if (node(group.getLocations()[i]) != null) {
           found.put(number + "/" + index, blockFile(group.getLocations()[i], block));
         }
@@ -219,6 +220,21 @@ final class Cluster implements AutoCloseable {
     }
   }
 
+  /** Returns the number of internal blocks of the file: a group shorter than k cells has fewer data blocks. */
+  private int expectedBlocks(String coder) throws IOException {
+    long total = 0;
+    for (LocatedBlock group : groups(coder)) {
+      total += Math.min(k, (group.getBlockSize() + CELL - 1) / CELL) + m;
+    }
+    return (int) total;
+  }
+
+  /** Waits until all blocks of a closed file are reported: HDFS closes a file when k of a group are. */
+  private void awaitReports(String coder) throws Exception {
+    int expected = expectedBlocks(coder);
+    await("reports of the blocks of " + coder, () -> blocks(coder).size() == expected);
+  }
+
   private Map<String, String> digests(String coder) throws IOException {
     Map<String, String> all = new TreeMap<>();
     for (var each : blocks(coder).entrySet()) {
@@ -269,6 +285,8 @@ final class Cluster implements AutoCloseable {
     String written = write("rs_gfsmith");
     coded("write");
     require(write("rs_java").equals(written), "the files differ");
+    awaitReports("rs_gfsmith");
+    awaitReports("rs_java");
     Map<String, String> wanted = digests("rs_java");
     requireBlocks(wanted, "written");
 
