@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import select
 import shutil
+import signal
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -95,6 +98,33 @@ def test_the_agent_dies_in_a_removal(bench: Bench, point: str) -> None:
     assert not acknowledged(removal)
     store.mend()
     assert store.get("doomed") in ((b"doomed", None) if point == "delete.asked" else (None,))
+    bench.check()
+
+
+def test_a_value_is_not_told_gone_before_it_is(bench: Bench) -> None:
+    """A get waits while a chunk server has not yet deleted the value: it could still bring it back."""
+    store = bench.store
+    store.set("doomed", b"doomed")
+    store.plan("agent", "delete.removed")
+
+    def delete() -> None:
+        with store.client() as client:
+            client.delete("doomed")
+
+    removal = bench.begin(delete)
+    store.wait_stopped("agent")
+    slow = f"chunk-{store.holder('doomed', 0)}"
+    store.signal(slow, signal.SIGSTOP)
+    store.wait_stopped(slow)
+    with socket.create_connection(store.address(), DEADLINE) as reader:
+        reader.sendall(b"get doomed\r\n")
+        store.signal("agent", signal.SIGCONT)
+        store.stats()  # the agent has taken the request before this one
+        assert select.select([reader], [], [], 0.2)[0] == []
+        store.signal(slow, signal.SIGCONT)
+        assert reader.recv(100) == b"END\r\n"
+    acknowledged(removal)
+    store.mend()
     bench.check()
 
 
