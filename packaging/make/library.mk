@@ -160,6 +160,12 @@ $(error PREFIX=$(PREFIX): must be an absolute path, such as $(CURDIR)/$(PREFIX))
 endif
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
+# Characters that have a meaning in the shell, in sed or in the pkg-config file.
+hash := \#
+special := ' " ` | \ $(hash)
+spoilt = $(strip $(foreach each,$(special),$(if $(findstring $(each),$(1)),$(each))))
+$(foreach each,PREFIX LIBDIR INCLUDEDIR DESTDIR,$(if $(call spoilt,$($(each))),\
+  $(error $(each)=$($(each)): must not contain $(call spoilt,$($(each))); allowed: a path without $(special))))
 INSTALL ?= install
 # Fills in these paths in a pkg-config file, whose flags are divided at blanks without a backslash. `stated` is such a path in
 # a replacement by sed, below the prefix in the file if it is below PREFIX; a path with blanks is one word only without them.
