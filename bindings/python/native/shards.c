@@ -160,6 +160,8 @@ static bool add_rows(shards *s, PyObject *object, const char *name, unsigned cou
     return wrong_count(name, view->shape[0], count);
   if (!no_gaps(view, whole))
     return false;
+  if (count == 0) /* a view has the place of a shard */
+    PyBuffer_Release(&s->views[--s->held]);
   for (unsigned i = 0; i < count; i++) {
     origin row = {name, (int)i, uses[i * step]};
     uint8_t *begin = (uint8_t *)view->buf + (Py_ssize_t)i * shards_stride(view, 0);

@@ -100,6 +100,18 @@ def test_rows_of_an_array_are_shards(kind: str, codec: gfsmith.Codec, expected: 
     assert codec.check(whole)
 
 
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_an_array_of_no_rows_has_no_shards(m: int) -> None:
+    """No shard has changed: nothing is written, whether the deltas are a list or an array."""
+    parity = [bytearray(b"\x55" * LENGTH) for _ in range(m)]
+    codec = gfsmith.Codec("cauchy", 3, m)
+    codec.update_many([], np.zeros((0, LENGTH), np.uint8), parity)
+    codec.update_many([], [], parity)
+    assert parity == [b"\x55" * LENGTH] * m
+    for shard in parity:
+        shard.append(0)  # a buffer that is still exported cannot change its size
+
+
 def test_equal_rows_may_be_one(codec: gfsmith.Codec) -> None:
     same = np.broadcast_to(DATA[0], (4, LENGTH))
     assert np.array_equal(codec.encode(same), codec.encode(same.copy()))

@@ -81,7 +81,7 @@ def test_updates_and_appended_shards_equal_encoding(
     changed = draw.draw(st.lists(st.integers(0, codec.k - 1), max_size=12))
     deltas = random_data(len(changed), length, 1)
     many = parity.copy()
-    codec.update_many(changed, list(deltas), many)
+    codec.update_many(changed, draw.draw(st.sampled_from([deltas, list(deltas)])), many)
     for index, delta in zip(changed, deltas, strict=True):
         codec.update(index, delta, parity)
         data[index] ^= delta

@@ -52,6 +52,8 @@ for name in KINDS:
     buffers.test_anything_that_holds_bytes_is_a_shard(name, codec, expected)
 for name in ARRAYS:
     buffers.test_rows_of_an_array_are_shards(name, codec, expected)
+for m in (1, 2, 5):
+    buffers.test_an_array_of_no_rows_has_no_shards(m)
 commands.test_graphs()
 commands.test_devices()
 for case in streams.CASES:
