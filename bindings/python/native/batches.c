@@ -2,9 +2,10 @@
 #include "grids.h"
 #include "module.h"
 
-/* Run a statement on the stripes of an array with this number of shards each, like RUN. */
+/* Run a statement on the stripes of an array with this number of shards each, like RUN. A stripe is in
+ * memory, but an array may have any number of stripes without bytes. */
 #define RUN_STRIPES(g, shards, statement)                                                          \
-  RUN_ON((g)->count *(Py_ssize_t)(shards), (g)->len, statement)
+  RUN_ON((g)->count, (g)->len *(Py_ssize_t)(shards), statement)
 
 /* encode_stripes(codec, data, parity) */
 static PyObject *encode_stripes(PyObject *module, PyObject *const *given, Py_ssize_t count) {

@@ -125,6 +125,12 @@ def test_equal_stripes_may_be_one() -> None:
     assert codec.check_stripes(many) == [True] * 5
 
 
+def test_any_number_of_stripes_without_bytes() -> None:
+    """The number of shards exceeds Py_ssize_t; the sanitizer's run of this test finds overflows."""
+    data, parity = (as_strided(np.zeros(0, np.uint8), (1 << 61, n, 0), (0, 0, 1)) for n in (3, 2))
+    gfsmith.Codec("cauchy", 3, 2).encode_stripes(data, parity)
+
+
 def test_distances_of_one_stripe_or_shard_have_no_meaning() -> None:
     codec = gfsmith.Codec("cauchy", 1, 1)
     stripes = _apart(_stripes(codec, 1, 50))[::-1]
