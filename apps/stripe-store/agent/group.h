@@ -1,5 +1,5 @@
 /* The persistent state of the agent, FOLDER/group: the memories (incarnations) that together hold
- * all acknowledged values, and the number of starts of the agent. */
+ * all acknowledged values, and the epochs of the agent. */
 #ifndef STORE_GROUP_H
 #define STORE_GROUP_H
 
@@ -10,7 +10,7 @@ enum { GROUP_ID = 16 };
 typedef struct group {
   bool formed; /* does a group exist? */
   uint8_t id[GROUP_ID];
-  uint32_t epoch;         /* number of this start of the agent, from 1 */
+  uint32_t epoch;         /* the last one that agent_number may use, from 1 */
   char code[LAYOUT_TEXT]; /* layout_code */
   uint8_t incarnation[LAYOUT_SHARDS_MAX + 1][GROUP_ID]; /* by rank, 1 to k + m */
   uint64_t behind; /* ranks that may lack chunks of values that a recovery has chosen */

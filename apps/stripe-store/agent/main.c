@@ -55,6 +55,7 @@ static void on_message(void *owner, uint16_t rank, const message *m) {
 static void on_tick(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
+  agent_tick(owner);
   membership_tick(owner);
   flush_tick(owner);
   clients_tick(owner);
@@ -81,8 +82,7 @@ static bool load_group(agent *a) {
     return false;
   }
   strcpy(a->group.code, code);
-  a->group.epoch++;
-  return !a->group.formed || agent_save_group(a, &a->group);
+  return agent_begin_epoch(a);
 }
 
 static bool announce(const char *folder, const char *name, const char *where) {

@@ -176,7 +176,7 @@ static void welcome(node *n) {
 static bool introduce(const agent *a, uint16_t to, uint16_t other) {
   const char *where = a->nodes[other].address;
   message m = {.type = MESSAGE_PEER,
-               .epoch = a->group.epoch,
+               .epoch = a->epoch,
                .sink = other,
                .body = (const uint8_t *)where,
                .body_bytes = (uint32_t)strlen(where)};

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from pymemcache.exceptions import MemcacheServerError
+from pymemcache.exceptions import MemcacheServerError, MemcacheUnexpectedCloseError
 
 from tests.system.apps.stripe_store.support import DEADLINE, Store, wait_for
 from tests.system.apps.stripe_store.wire import Memcached
@@ -252,6 +252,61 @@ def test_a_wrong_matrix(fresh_store: Make) -> None:
     why = store.refusal(lambda: store.set("a", b"new"))
     assert why == "not stored: chunk server 3: it has another matrix or graph: the hashes differ"
     assert store.get("a") == b"value"
+
+
+def use_nearly_all_versions(store: Store) -> None:
+    """Let the agent go on as after nearly 2^32 numbers: those of versions and requests."""
+    store.plan("agent", "number.late", action="fail")
+    wait_for("the fault to be taken", lambda: not (store.folder / "fault.agent").exists())
+
+
+def versions_of(store: Store, values: dict[str, bytes]) -> list[int]:
+    """Compare all values, and return their versions."""
+    with store.client() as client:
+        found = [client.gets(key) for key in values]
+    assert [value for value, _ in found] == list(values.values())
+    return [int(version) for _, version in found]
+
+
+def test_versions_rise_beyond_an_epoch(fresh_store: Make) -> None:
+    store = fresh_store()
+    values = {f"old-{i}": b"old %d" % i for i in range(20)}
+    for key, value in values.items():
+        store.set(key, value)
+    use_nearly_all_versions(store)
+    values |= {f"new-{i}": b"new %d" % i for i in range(100)}
+    for key, value in list(values.items())[20:]:
+        store.set(key, value)
+    versions = versions_of(store, values)
+    assert versions == sorted(set(versions)) and versions[-1] >> 32 == (versions[0] >> 32) + 1
+    store.kill("agent")
+    store.launch("agent")
+    store.wait_writable()
+    assert versions_of(store, values) == versions
+    store.set("last", b"last")
+    assert versions_of(store, {"last": b"last"})[0] > versions[-1]
+
+
+def test_no_version_is_used_that_is_not_reserved(fresh_store: Make) -> None:
+    """The agent ends if it could not write `group` while half of an epoch's numbers were used."""
+    store = fresh_store()
+    group = store.folder / "group"
+    group.rename(store.folder / "saved")
+    group.mkdir()  # no file can be renamed to it
+    use_nearly_all_versions(store)
+    kept = {}
+    with pytest.raises((OSError, MemcacheUnexpectedCloseError)):
+        for i in range(1000):
+            store.set(f"key-{i}", b"%d" % i)
+            kept[f"key-{i}"] = b"%d" % i
+    assert kept and store.running.pop("agent").wait(DEADLINE) == 1
+    *_, line = store.log_of("agent").read_text().splitlines()
+    assert line == f"stripe-agent: all reserved versions are used; cannot write {group}: Is a directory"
+    group.rmdir()
+    (store.folder / "saved").rename(group)
+    store.launch("agent")
+    store.wait_writable()
+    versions_of(store, kept)
 
 
 def test_a_damaged_chunk_is_rebuilt(store: Store) -> None:
