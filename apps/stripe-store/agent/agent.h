@@ -92,6 +92,7 @@ struct agent {
   unsigned idle_s, stall_s; /* timeouts of clients, in seconds; 0: none */
   struct ssl_ctx_st *tls; /* the connections of clients are encrypted with it; NULL: they are not */
   bool auth;              /* clients have to authenticate themselves */
+  bool locked_out;        /* the passwords cannot be used, which has been reported */
   bool deaf;              /* clients cannot be accepted at the moment */
   uint64_t complained_ms; /* time of the last report about that; 0: none */
   struct flush *flush;    /* flush_all, while it runs */

@@ -1,6 +1,7 @@
 #include "login.h"
 
 #include "common/files.h"
+#include "common/report.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -30,12 +31,23 @@ static bool among(char *lines, const stripe *given) {
   return found;
 }
 
+/* Trouble is reported once, not for each login. */
+static bool read_passwords(agent *a, char lines[FILES_TEXT]) {
+  char why[FILES_WHY];
+  bool done = files_confidential(a->folder, FILES_PASSWORDS, lines, why);
+  if (!done && !a->locked_out)
+    report("nobody can log in: %s", why);
+  a->locked_out = !done;
+  return done;
+}
+
 /* The file is read each time, so that it can be changed while the agent runs. */
 static void log_in(client *c) {
   char lines[FILES_TEXT];
-  if (!files_read(c->agent->folder, FILES_PASSWORDS, lines)) {
+  if (!read_passwords(c->agent, lines)) {
     client_answer(c, "SERVER_ERROR the passwords cannot be read");
     client_quit(c);
+    sodium_memzero(lines, sizeof lines);
     return;
   }
   c->known = among(lines, c->value);

@@ -102,19 +102,25 @@ int files_local(const char *folder, struct sockaddr_un *at) {
   return place;
 }
 
-bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]) {
+bool files_confidential(const char *folder, const char *name, char text[FILES_TEXT],
+                        char why[FILES_WHY]) {
   char path[FILES_PATH];
   struct stat info;
-  if (!files_path(path, folder, name) || stat(path, &info) != 0 ||
-      !files_read(folder, name, text)) {
-    report("cannot read %s/%s: %s", folder, name, strerror(errno));
-    return false;
-  }
-  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    report("%s/%s is readable by others: chmod 600 it", folder, name);
-    return false;
-  }
-  return true;
+  bool read = files_path(path, folder, name) && stat(path, &info) == 0 &&
+              files_read(folder, name, text);
+  if (!read)
+    snprintf(why, FILES_WHY, "cannot read %s/%s: %s", folder, name, strerror(errno));
+  else if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    snprintf(why, FILES_WHY, "%s/%s is readable by others: chmod 600 it", folder, name);
+  return read && (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]) {
+  char why[FILES_WHY];
+  bool done = files_confidential(folder, name, text, why);
+  if (!done)
+    report("%s", why);
+  return done;
 }
 
 bool address_parse(address *a, const char *text) {

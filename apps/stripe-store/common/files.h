@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { FILES_TEXT = 8192, FILES_PATH = 4096 };
+enum { FILES_TEXT = 8192, FILES_PATH = 4096, FILES_WHY = FILES_PATH + 128 };
 
 /* FOLDER/NAME. False: too long, with a message. */
 bool files_path(char path[FILES_PATH], const char *folder, const char *name);
@@ -40,9 +40,10 @@ int files_lock(const char *folder, const char *name);
 #define FILES_LOCAL "local"
 int files_local(const char *folder, struct sockaddr_un *at);
 
-/* As files_read, for a file with a secret. False, with a message: missing, or readable by other
- * users.
- */
+/* As files_read, for a file with a secret. False: missing, or readable by other users; why: the
+ * message, which files_secret prints. */
+bool files_confidential(const char *folder, const char *name, char text[FILES_TEXT],
+                        char why[FILES_WHY]);
 bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]);
 /* "127.0.0.1:4711" or "[::1]:4711". */
 typedef struct address {

@@ -125,12 +125,13 @@ static PyObject *data_of(PyObject *module, PyObject *const *given, Py_ssize_t co
 }
 
 bool index_of(PyObject *object, const char *name, unsigned k, unsigned *index) {
-  long value = PyLong_AsLong(object);
+  int overflow;
+  long value = PyLong_AsLongAndOverflow(object, &overflow);
   if (value == -1 && PyErr_Occurred())
     return false;
   *index = (unsigned)value;
   return (value >= 0 && value < (long)k) ||
-         raise_status(GFSMITH_EINVAL, "%s: %ld, must be a data shard, 0 to %u", name, value, k - 1);
+         raise_status(GFSMITH_EINVAL, "%s: %R, must be a data shard, 0 to %u", name, object, k - 1);
 }
 
 /* append(codec, index, data, parity, first) */
@@ -254,6 +255,8 @@ static bool numbers_of(PyObject *object, const char *name, const shards *s, Py_b
   bool good = view->shape[0] == s->len ||
               raise_status(GFSMITH_EINVAL, "%s: %zd numbers for shards of %zd bytes", name,
                            view->shape[0], s->len);
+  if (good && (uintptr_t)view->buf % sizeof(uint16_t) != 0)
+    good = raise_status(GFSMITH_EINVAL, "%s: numbers of two bytes must begin at an even address", name);
   good = good && shards_apart_from(s, name, view);
   if (!good)
     PyBuffer_Release(view);

@@ -12,11 +12,12 @@ static checker *const checkers[] = {gfsmith_xor_check, gfsmith_pq_check, gfsmith
 
 /* Get the numbers of parities m and data shards k of a call; false with an exception. */
 static bool shape_of(PyObject *parities, PyObject *shards_, unsigned *k, unsigned *m) {
-  long given = PyLong_AsLong(parities);
+  int overflow;
+  long given = PyLong_AsLongAndOverflow(parities, &overflow);
   if (given == -1 && PyErr_Occurred())
     return false;
   if (given < 1 || given > MOST_PARITIES)
-    return raise_status(GFSMITH_EINVAL, "parities: %ld, must be 1, 2 or 3", given);
+    return raise_status(GFSMITH_EINVAL, "parities: %R, must be 1, 2 or 3", parities);
   Py_ssize_t n = PyObject_Size(shards_);
   if (n < 0)
     return false;

@@ -114,6 +114,21 @@ WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]]
     ),
     "index": (lambda c: c.update(4, B, [PARITY, bytearray(96)]), InvalidError, "index: 4, must be .* 0 to 3"),
     "negative": (lambda c: c.append(-1, B, [PARITY, bytearray(96)]), InvalidError, "index: -1, must be"),
+    "large index": (
+        lambda c: c.update(2**63, B, [PARITY, bytearray(96)]),
+        InvalidError,
+        "index: 9223372036854775808, must be .* 0 to 3",
+    ),
+    "large indices": (
+        lambda c: c.update_many([-(2**63) - 1], [B], [PARITY, bytearray(96)]),
+        InvalidError,
+        "must be a data shard, 0 to 3",
+    ),
+    "large number of parities": (
+        lambda c: gfsmith.raid.check([B] * 4, 2**63),
+        InvalidError,
+        "parities: 9223372036854775808, must be 1, 2 or 3",
+    ),
     "float index": (lambda c: c.update(1.0, B, [PARITY, bytearray(96)]), TypeError, "float"),
     "indices": (
         lambda c: c.update_many([0, 1], [B], [PARITY, bytearray(96)]),
@@ -125,6 +140,11 @@ WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]]
         lambda c: c.locate([B] * 6, array.array("H", [0] * 3)),
         InvalidError,
         "where: 3 numbers for shards of 96",
+    ),
+    "where at an odd address": (
+        lambda c: c.locate([B] * 6, memoryview(bytearray(2 * LENGTH + 1))[1:].cast("H")),
+        InvalidError,
+        "where: numbers of two bytes must begin at an even address",
     ),
     "where in a shard": (
         lambda c: c.locate(ROWS, ROWS[1:3].reshape(-1).view(np.uint16)),
