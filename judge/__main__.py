@@ -22,13 +22,29 @@ from judge.contract import ABIS
 from judge.integers import Rejected, require
 from judge.replay import replay
 
+MOST_JOBS = 1024
+
 Records = dict[tuple[str, str], dict[str, Any]]  #: (ABI, SHA-256 of the code) -> the record of a proof
+
+
+class UnreadableError(Exception):
+    """A file of the generator is missing or malformed."""
+
+
+def load(path: Path) -> Any:
+    """Return the content of a JSON file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}; `make gen` writes it") from None
+    except ValueError as error:
+        raise UnreadableError(f"{path}: not JSON: {error}") from None
 
 
 def certificates(path: Path) -> dict[str, Records]:
     """Return the records of the prover's cache by symbol. Nothing in them is trusted."""
     found: dict[str, Records] = {}
-    for _, text in json.loads(path.read_text(encoding="utf-8")).values():
+    for _, text in load(path).values():
         record = json.loads(text)
         if "kernel" in record:  # records of older releases have none
             own = found.setdefault(record["kernel"]["symbol"], {})
@@ -61,7 +77,7 @@ def run(folder: Path, cache: Path, jobs: int) -> tuple[Counter[str], list[str]]:
     """Replay all certificates. Returns the accepted functions by ABI, and a line for each rejected one."""
     accepted: Counter[str] = Counter()
     records = certificates(cache)
-    manifest = json.loads((folder / "MANIFEST.json").read_text(encoding="utf-8"))
+    manifest = load(folder / "MANIFEST.json")
     todo = sorted((k for k in manifest["kernels"] if "code" in k), key=lambda kernel: -int(kernel["bytes"]))
     paths = [folder / "x86" / f"{kernel['symbol']}.S" for kernel in todo]
     rejected = [f"{p.stem}: not in MANIFEST.json" for p in (folder / "x86").glob("*.S") if p not in paths]
@@ -82,19 +98,30 @@ def run(folder: Path, cache: Path, jobs: int) -> tuple[Counter[str], list[str]]:
     return accepted, sorted(rejected)
 
 
+def positive(text: str) -> int:
+    """Parse a number of processes."""
+    number = int(text) if text.isascii() and text.isdecimal() else 0
+    if not 1 <= number <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not allowed; allowed: 1 to {MOST_JOBS}")
+    return number
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="judge", description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path("gen_out"), help="output folder of gfsmith gen")
     parser.add_argument("--cache", type=Path, default=Path(".gfsmith-cache/proofs.json"), help="certificates")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, help="processes")
     options = parser.parse_args()
     try:
         accepted, rejected = run(options.folder, options.cache, options.jobs)
     except KeyboardInterrupt:
         print("judge: interrupted", file=sys.stderr)
         return 130
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        print(f"judge: {options.folder} or {options.cache} cannot be read: {error!r}", file=sys.stderr)
+    except UnreadableError as error:
+        print(f"judge: {error}", file=sys.stderr)
+        return 2
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        print(f"judge: {options.folder} or {options.cache} has another form: {error!r}", file=sys.stderr)
         return 2
     for line in rejected:
         print(line)

@@ -28,8 +28,8 @@ def built(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path) -> tuple[int, str, str]:
-    command = [sys.executable, "-m", "judge", "--folder", folder, "--cache", folder / "proofs.json"]
+def run(folder: Path, *options: str) -> tuple[int, str, str]:
+    command = [sys.executable, "-m", "judge", "--folder", folder, "--cache", folder / "proofs.json", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -87,6 +87,23 @@ def test_a_damaged_record_is_rejected(field: str, built: Path) -> None:
     assert (status, out.splitlines()[-1].split(", ")[-1]) == (1, "2 rejected")
 
 
-def test_a_missing_cache_is_reported_in_one_line(tmp_path: Path) -> None:
-    status, out, err = run(tmp_path)
-    assert (status, out, err.count("\n")) == (2, "", 1)
+@pytest.mark.parametrize("missing", ["MANIFEST.json", "proofs.json"])
+def test_a_missing_file_is_named(missing: str, built: Path) -> None:
+    (built / missing).unlink()
+    line = f"judge: {built / missing}: No such file or directory; `make gen` writes it\n"
+    assert run(built) == (2, "", line)
+
+
+def test_a_malformed_file_is_named(built: Path) -> None:
+    (built / "proofs.json").write_text("{")
+    status, out, said = run(built)
+    assert (status, out) == (2, "") and said.startswith(f"judge: {built / 'proofs.json'}: not JSON: ")
+    (built / "proofs.json").write_text("[1]")
+    status, out, said = run(built)
+    assert (status, out) == (2, "") and said.startswith(f"judge: {built} or {built / 'proofs.json'} has another form")
+
+
+@pytest.mark.parametrize("number", ["0", "-3", "two", "1025"])
+def test_a_wrong_number_of_processes_is_refused(number: str, built: Path) -> None:
+    status, out, said = run(built, "--jobs", number)
+    assert (status, out) == (2, "") and f"--jobs: '{number}' is not allowed; allowed: 1 to 1024" in said
