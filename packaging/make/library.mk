@@ -14,6 +14,9 @@ endif
 endif
 CFLAGS ?= -O2 -g
 GFSMITH_GENERATED := gen_out
+# Names of targets are divided at blanks.
+$(foreach each,BUILD GFSMITH_GENERATED,$(if $(filter 1,$(words $($(each)))),,\
+  $(error $(each)=$($(each)): must be a folder without blanks)))
 
 # The library, and the version of its binary interface: docs/hardening.md.
 NAME := gfsmith

@@ -148,6 +148,8 @@ REFUSED = (
         marks=pytest.mark.needs("qemu"),
     ),
     (["CROSS=nowhere-linux"], "CROSS=nowhere-linux: the compiler nowhere-linux-gcc is missing; "),
+    (["BUILD=x y"], "BUILD=x y: must be a folder without blanks"),
+    (["BUILD="], "BUILD=: must be a folder without blanks"),
     (["PREFIX=here"], "PREFIX=here: must be an absolute path, such as /"),
     (["PREFIX=/it's"], "PREFIX=/it's: must not contain '; allowed: a path without ' \" ` | \\ #"),
     (["DESTDIR=/a#1"], "DESTDIR=/a#1: must not contain #; allowed: "),
