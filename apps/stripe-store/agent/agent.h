@@ -105,9 +105,9 @@ struct agent {
 
 unsigned agent_nodes(const agent *a); /* k + m */
 uint64_t agent_all(const agent *a);   /* the mask of their ranks */
-/* A unique number for a version, request or job, higher than all previous ones: the epoch in the upper
- * 32 bits, then a counter. When the counter overflows, the next epoch follows, which the group must
- * have reserved: otherwise the process ends with a message. */
+/* A unique number for a version, request or job, higher than all previous ones: the epoch in the
+ * upper 32 bits, then a counter. When the counter overflows, the next epoch follows, which the
+ * group must have reserved: otherwise the process ends with a message. */
 uint64_t agent_number(agent *a);
 /* Begin the epoch after all that the group has reserved. False: the group cannot be written, or the
  * epochs are used up; a message is printed. */

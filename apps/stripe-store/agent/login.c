@@ -36,7 +36,7 @@ static bool read_passwords(agent *a, char lines[FILES_TEXT]) {
   char why[FILES_WHY];
   bool done = files_confidential(a->folder, FILES_PASSWORDS, lines, why);
   if (!done && !a->locked_out)
-    report("nobody can log in: %s", why);
+    report("logins are refused: %s", why);
   a->locked_out = !done;
   return done;
 }

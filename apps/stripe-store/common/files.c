@@ -106,8 +106,8 @@ bool files_confidential(const char *folder, const char *name, char text[FILES_TE
                         char why[FILES_WHY]) {
   char path[FILES_PATH];
   struct stat info;
-  bool read = files_path(path, folder, name) && stat(path, &info) == 0 &&
-              files_read(folder, name, text);
+  bool read =
+      files_path(path, folder, name) && stat(path, &info) == 0 && files_read(folder, name, text);
   if (!read)
     snprintf(why, FILES_WHY, "cannot read %s/%s: %s", folder, name, strerror(errno));
   else if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)

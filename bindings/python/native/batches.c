@@ -2,8 +2,8 @@
 #include "grids.h"
 #include "module.h"
 
-/* Run a statement on the stripes of an array with this number of shards each, like RUN. A stripe is in
- * memory, but an array may have any number of stripes without bytes. */
+/* Run a statement on the stripes of an array with this number of shards each, like RUN. A stripe is
+ * in memory, but an array may have any number of stripes without bytes. */
 #define RUN_STRIPES(g, shards, statement)                                                          \
   RUN_ON((g)->count, (g)->len *(Py_ssize_t)(shards), statement)
 

@@ -256,7 +256,8 @@ static bool numbers_of(PyObject *object, const char *name, const shards *s, Py_b
               raise_status(GFSMITH_EINVAL, "%s: %zd numbers for shards of %zd bytes", name,
                            view->shape[0], s->len);
   if (good && (uintptr_t)view->buf % sizeof(uint16_t) != 0)
-    good = raise_status(GFSMITH_EINVAL, "%s: numbers of two bytes must begin at an even address", name);
+    good = raise_status(GFSMITH_EINVAL, "%s: numbers of two bytes must begin at an even address",
+                        name);
   good = good && shards_apart_from(s, name, view);
   if (!good)
     PyBuffer_Release(view);

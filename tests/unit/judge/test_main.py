@@ -100,7 +100,9 @@ def test_a_malformed_file_is_named(built: Path) -> None:
     assert (status, out) == (2, "") and said.startswith(f"judge: {built / 'proofs.json'}: not JSON: ")
     (built / "proofs.json").write_text("[1]")
     status, out, said = run(built)
-    assert (status, out) == (2, "") and said.startswith(f"judge: {built} or {built / 'proofs.json'} has another form")
+    assert (status, out) == (2, "") and said.startswith(
+        f"judge: {built} or {built / 'proofs.json'} has another form"
+    )
 
 
 @pytest.mark.parametrize("number", ["0", "-3", "two", "1025"])
