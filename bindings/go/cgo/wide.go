@@ -25,11 +25,6 @@ const (
 	LCH16           WideCode = "lch16"             // the same for little-endian words one after the other, as in JAM
 )
 
-// wideGranules has all codes: the length of every shard is a multiple of so many bytes.
-var wideGranules = map[WideCode]int{
-	Leopard8: C.GFSMITH_WIDE_GRANULE, Leopard16: C.GFSMITH_WIDE_GRANULE, ReedSolomonSIMD: 2, LCH16: 2,
-}
-
 // MaxWideShards is the maximum number of shards of a Wide, data and parities together.
 const MaxWideShards = C.GFSMITH_WIDE_MAX_SHARDS
 
@@ -51,18 +46,18 @@ type Wide struct {
 // (Leopard8) or 65,536 (Leopard16), or n, plus k or m, whichever is larger, at most 65,536 (the others). Other shapes give
 // ErrInvShardNum, other names ErrUnsupported.
 func NewWide(code WideCode, k, m int) (*Wide, error) {
-	granule, known := wideGranules[code]
-	if !known {
+	name := C.CString(string(code))
+	defer C.free(unsafe.Pointer(name))
+	granule := int(C.gfsmith_wide_granule(name))
+	if granule == 0 {
 		return nil, fmt.Errorf("%w: code %q; allowed: %s, %s, %s, %s",
 			codec.ErrUnsupported, code, Leopard8, Leopard16, ReedSolomonSIMD, LCH16)
 	}
-	shape := fmt.Errorf("%w: %s %d+%d; allowed: 1 or more of both, %d together, and the points of NewWide",
-		codec.ErrInvShardNum, code, k, m, MaxWideShards)
+	shape := fmt.Errorf("%w: %s %d+%d; allowed: %s",
+		codec.ErrInvShardNum, code, k, m, C.GoString(C.gfsmith_wide_shapes(name)))
 	if k < 1 || m < 1 || k > MaxWideShards || m > MaxWideShards-k {
 		return nil, shape
 	}
-	name := C.CString(string(code))
-	defer C.free(unsafe.Pointer(name))
 	var made *C.gfsmith_wide
 	switch status := C.gfsmith_wide_create(&made, name, C.uint(k), C.uint(m)); status {
 	case C.GFSMITH_OK:
@@ -88,6 +83,10 @@ func (w *Wide) TotalShards() int { return w.codec.TotalShards() }
 // ShardSizeMultiple returns 64 for Leopard's codes and 2 for the others.
 func (w *Wide) ShardSizeMultiple() int { return w.granule }
 
+// WithGoroutines returns a code whose long calls are shared by goroutines, as those of a Codec: WithGoroutines of package
+// codec. Each goroutine needs memory for its work.
+func (w *Wide) WithGoroutines(most int) *Wide { return &Wide{w.codec.WithGoroutines(most), w.granule} }
+
 // Encode computes the parities, shards k to k + m - 1, of the data, shards 0 to k - 1.
 func (w *Wide) Encode(shards [][]byte) error { return w.codec.Encode(shards) }
 
@@ -104,7 +103,7 @@ func (w *Wide) ReconstructSome(shards [][]byte, required []bool) error {
 	return w.codec.ReconstructSome(shards, required)
 }
 
-// wideEngine is a wide code of the library. Wide calls only the two methods of the interface that it has.
+// wideEngine is a wide code of the library. Wide calls only the methods of the interface that it has.
 type wideEngine struct {
 	codec.Engine
 	wide          *C.gfsmith_wide
@@ -118,6 +117,9 @@ func (e *wideEngine) Encode(data, parity [][]byte) error {
 func (e *wideEngine) Rebuild(shards [][]byte, present, wanted []bool) error {
 	return e.run(job{operation: C.GFS_GO_WIDE_REBUILD, first: len(shards), present: present, wanted: wanted}, shards)
 }
+
+// Unit returns the bytes at whose multiples calls may be divided.
+func (e *wideEngine) Unit() int { return C.GFSMITH_WIDE_GRANULE }
 
 func (e *wideEngine) run(asked job, shards [][]byte) error {
 	defer runtime.KeepAlive(e)

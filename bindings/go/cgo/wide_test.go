@@ -3,17 +3,22 @@ package gfsmith
 import (
 	"bytes"
 	"errors"
+	"runtime"
+	"strings"
 	"testing"
 
 	"gfsmith.example/go/codec"
 )
+
+// granules has the bytes of which the length of a shard is a multiple.
+var granules = map[WideCode]int{Leopard8: 64, Leopard16: 64, ReedSolomonSIMD: 2, LCH16: 2}
 
 func wideOf(t *testing.T, code WideCode, k, m int) *Wide {
 	w, err := NewWide(code, k, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.DataShards() != k || w.ParityShards() != m || w.TotalShards() != k+m || w.ShardSizeMultiple() != wideGranules[code] {
+	if w.DataShards() != k || w.ParityShards() != m || w.TotalShards() != k+m || w.ShardSizeMultiple() != granules[code] {
 		t.Fatal(code, k, m)
 	}
 	return w
@@ -169,5 +174,64 @@ func TestRefusedWideCalls(t *testing.T) {
 	}
 	if lossy[0] != nil || lossy[1] != nil || lossy[2] != nil {
 		t.Error("shards of a refused repair changed")
+	}
+}
+
+// Calls that goroutines share give the bytes of others, also at addresses that are no multiples of 64, and are refused alike.
+func TestWideGoroutines(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for _, c := range []struct {
+		code         WideCode
+		k, m, length int
+	}{
+		{Leopard16, 40, 20, 96<<10 + 64}, {LCH16, 20, 40, 96<<10 + 62}, {ReedSolomonSIMD, 20, 40, 80<<10 + 30}, {Leopard8, 40, 20, 64},
+		{Leopard16, 40, 20, 64 << 10}, {ReedSolomonSIMD, 33000, 300, 128},
+	} {
+		alone := wideOf(t, c.code, c.k, c.m)
+		whole := stripe(t, alone, c.length)
+		for _, most := range []int{0, 1, 3, 64} {
+			together := alone.WithGoroutines(2).WithGoroutines(most)
+			shards := make([][]byte, len(whole))
+			for n := range shards {
+				shards[n] = append(make([]byte, n%5), whole[n]...)[n%5:]
+			}
+			for n := c.k; n < len(shards); n++ {
+				copy(shards[n], make([]byte, c.length))
+			}
+			if err := together.Encode(shards); err != nil {
+				t.Fatal(c, err)
+			}
+			for n := 0; n < c.m && 2*n < len(shards); n++ {
+				shards[2*n] = nil
+			}
+			if err := together.Reconstruct(shards); err != nil {
+				t.Fatal(c, err)
+			}
+			for n := range shards {
+				if !bytes.Equal(shards[n], whole[n]) {
+					t.Fatal(c, most, n)
+				}
+			}
+			for n := 0; n <= c.m; n++ {
+				shards[n] = nil
+			}
+			if err := together.Reconstruct(shards); !errors.Is(err, codec.ErrTooFewShards) || shards[0] != nil {
+				t.Fatal(c, most, err)
+			}
+		}
+	}
+	shards := make([][]byte, 60)
+	for n := range shards {
+		shards[n] = make([]byte, 96<<10+2)
+	}
+	if err := wideOf(t, Leopard16, 40, 20).WithGoroutines(0).Encode(shards); !errors.Is(err, codec.ErrShardSize) {
+		t.Error(err)
+	}
+}
+
+func TestMessagesOfWideShapes(t *testing.T) {
+	_, err := NewWide(Leopard8, 200, 33)
+	if err == nil || !strings.HasSuffix(err.Error(), "allowed: k >= 1, m >= 1, k + m <= 65535, and the least power of two >= m, plus k, at most 256") {
+		t.Error(err)
 	}
 }

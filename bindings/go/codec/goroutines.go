@@ -16,6 +16,13 @@ const headBytes = 64
 // difference.
 const stepBytes = 512 << 10
 
+// Divisible is an engine whose calls may be divided only at multiples of Unit bytes from the beginning of shards. Each
+// call has a constant cost, so there is one for each goroutine.
+type Divisible interface {
+	Engine
+	Unit() int
+}
+
 // shared is an engine whose long calls are shared by several goroutines.
 type shared struct {
 	Engine
@@ -49,6 +56,14 @@ func (s *shared) workers(shards, length int) int {
 	return workers
 }
 
+// share calls task for ranges that cover the bytes from `begin` on of shards like `first`.
+func (s *shared) share(workers int, first []byte, begin int, task func(begin, end int) error) error {
+	if d, ok := s.Engine.(Divisible); ok {
+		return shareEqually(workers, d.Unit(), len(first), task)
+	}
+	return Share(workers, first, begin, len(first), task)
+}
+
 // part returns bytes of all shards; missing ones remain missing.
 func part(shards [][]byte, begin, end int) [][]byte {
 	made := make([][]byte, len(shards))
@@ -65,7 +80,7 @@ func (s *shared) Encode(data, parity [][]byte) error {
 	if workers == 1 {
 		return s.Engine.Encode(data, parity)
 	}
-	return Share(workers, parity[0], 0, len(parity[0]), func(begin, end int) error {
+	return s.share(workers, parity[0], 0, func(begin, end int) error {
 		return s.Engine.Encode(part(data, begin, end), part(parity, begin, end))
 	})
 }
@@ -112,7 +127,8 @@ func (s *shared) Verify(shards [][]byte) (bool, error) {
 	return err == nil && !differs.Load(), err
 }
 
-// Rebuild computes the first bytes alone: an error is found, and the repair planned, before the goroutines start.
+// Rebuild computes the first bytes alone: an error is found, and the repair planned, before the goroutines start. An
+// engine that is Divisible keeps no plan.
 func (s *shared) Rebuild(shards [][]byte, present, wanted []bool) error {
 	var first []byte
 	for i := range shards {
@@ -134,10 +150,14 @@ func (s *shared) Rebuild(shards [][]byte, present, wanted []bool) error {
 			used[i] = shard
 		}
 	}
-	if err := s.Engine.Rebuild(part(used, 0, headBytes), present, wanted); err != nil {
-		return err
+	head := 0
+	if _, ok := s.Engine.(Divisible); !ok {
+		head = headBytes
+		if err := s.Engine.Rebuild(part(used, 0, head), present, wanted); err != nil {
+			return err
+		}
 	}
-	return Share(workers, first, headBytes, len(first), func(begin, end int) error {
+	return s.share(workers, first, head, func(begin, end int) error {
 		return s.Engine.Rebuild(part(used, begin, end), present, wanted)
 	})
 }

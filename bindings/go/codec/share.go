@@ -23,24 +23,13 @@ func most(a, b int) int {
 	return b
 }
 
-// Share calls task for ranges that cover the bytes from begin to end, in several goroutines, and returns after all
-// calls. Ranges begin at cache lines of the shard `first`, so that goroutines do not write to common lines.
-func Share(workers int, first []byte, begin, end int, task func(begin, end int) error) error {
-	start := begin + int(-uintptr(unsafe.Pointer(&first[begin]))&63)
-	lines := (end - start) / 64
-	tasks := most(least(workers*tasksPerWorker, lines), 1) // lines is 0 or less for the shortest shards
+// perform calls task for the numbers below `tasks`, in several goroutines, and returns after all calls.
+func perform(workers, tasks int, task func(n int) error) error {
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
 	work := func() {
 		for n := int(next.Add(1)) - 1; n < tasks; n = int(next.Add(1)) - 1 {
-			from, to := start+lines*n/tasks*64, start+lines*(n+1)/tasks*64
-			if n == 0 {
-				from = begin
-			}
-			if n == tasks-1 {
-				to = end
-			}
-			if err := task(from, to); err != nil {
+			if err := task(n); err != nil {
 				failed.Store(&err)
 			}
 		}
@@ -59,4 +48,32 @@ func Share(workers int, first []byte, begin, end int, task func(begin, end int) 
 		return *err
 	}
 	return nil
+}
+
+// shareEqually calls task for ranges that cover `length` bytes, one in each goroutine, and returns after all calls.
+// Ranges begin at multiples of `unit` bytes.
+func shareEqually(workers, unit, length int, task func(begin, end int) error) error {
+	units := (length + unit - 1) / unit
+	tasks := least(workers, units)
+	return perform(workers, tasks, func(n int) error {
+		return task(units*n/tasks*unit, least(units*(n+1)/tasks*unit, length))
+	})
+}
+
+// Share calls task for ranges that cover the bytes from begin to end, in several goroutines, and returns after all
+// calls. Ranges begin at cache lines of the shard `first`, so that goroutines do not write to common lines.
+func Share(workers int, first []byte, begin, end int, task func(begin, end int) error) error {
+	start := begin + int(-uintptr(unsafe.Pointer(&first[begin]))&63)
+	lines := (end - start) / 64
+	tasks := most(least(workers*tasksPerWorker, lines), 1) // lines is 0 or less for the shortest shards
+	return perform(workers, tasks, func(n int) error {
+		from, to := start+lines*n/tasks*64, start+lines*(n+1)/tasks*64
+		if n == 0 {
+			from = begin
+		}
+		if n == tasks-1 {
+			to = end
+		}
+		return task(from, to)
+	})
 }

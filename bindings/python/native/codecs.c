@@ -35,6 +35,11 @@ static PyObject *pool(PyObject *module, PyObject *given) {
   return capsule;
 }
 
+const gfsmith_executor *executor_of(PyObject *capsule) {
+  gfsmith_pool *found = PyCapsule_GetPointer(capsule, POOL);
+  return found != NULL ? gfsmith_pool_executor(found) : NULL;
+}
+
 /* share(codec, pool): the calls of a codec that no other thread uses yet are shared by a pool. */
 static PyObject *share(PyObject *module, PyObject *given) {
   (void)module;
@@ -42,13 +47,13 @@ static PyObject *share(PyObject *module, PyObject *given) {
   if (!PyArg_ParseTuple(given, "OO", &codec, &threads))
     return NULL;
   handle *h = PyCapsule_GetPointer(codec, CODEC);
-  gfsmith_pool *found = h != NULL ? PyCapsule_GetPointer(threads, POOL) : NULL;
-  if (found == NULL)
+  const gfsmith_executor *executor = h != NULL ? executor_of(threads) : NULL;
+  if (executor == NULL)
     return NULL;
   PyObject *before = h->pool;
   h->pool = Py_NewRef(threads);
   Py_XDECREF(before);
-  h->executor = gfsmith_pool_executor(found);
+  h->executor = executor;
   Py_RETURN_NONE;
 }
 

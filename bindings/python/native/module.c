@@ -6,6 +6,8 @@
  */
 #include "module.h"
 
+#include "gfsmith_wide.h"
+
 bool arguments(Py_ssize_t given, Py_ssize_t expected) {
   if (given != expected)
     PyErr_Format(PyExc_TypeError, "%zd arguments, must be %zd", given, expected);
@@ -106,6 +108,8 @@ static int execute(PyObject *module) {
   }
   int status = names == NULL ? -1 : PyModule_AddObjectRef(module, "ISAS", names);
   Py_XDECREF(names);
+  if (status == 0)
+    status = PyModule_AddIntConstant(module, "MAX_WIDE_SHARDS", GFSMITH_WIDE_MAX_SHARDS);
   for (size_t i = 0; status == 0 && i < sizeof parts / sizeof *parts; i++)
     status = PyModule_AddFunctions(module, parts[i]);
   return status;

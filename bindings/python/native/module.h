@@ -36,6 +36,9 @@ extern size_t release_from;
 /* The handle of a capsule; NULL with an exception for anything else. */
 const handle *handle_of(PyObject *capsule);
 
+/* The executor of a pool's capsule; NULL with an exception for anything else. */
+const gfsmith_executor *executor_of(PyObject *capsule);
+
 /* Is this the expected number of arguments? */
 bool arguments(Py_ssize_t given, Py_ssize_t expected);
 

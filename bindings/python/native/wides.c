@@ -8,45 +8,66 @@
 typedef struct wide_handle {
   gfsmith_wide *wide;
   unsigned k, m;
-  int granule; /* lengths are multiples of so many bytes */
+  size_t granule;                   /* lengths are multiples of so many bytes */
+  PyObject *pool;                   /* capsule, or None */
+  const gfsmith_executor *executor; /* of the pool, or NULL */
 } wide_handle;
 
 static void release(PyObject *capsule) {
   wide_handle *h = PyCapsule_GetPointer(capsule, WIDE);
   gfsmith_wide_destroy(h->wide);
+  Py_DECREF(h->pool);
   PyMem_Free(h);
 }
 
-/* wide_create(code, k, m, granule) -> capsule */
-static PyObject *wide_create(PyObject *module, PyObject *given) {
-  (void)module;
-  const char *code;
-  int k, m, granule;
-  if (!PyArg_ParseTuple(given, "siii", &code, &k, &m, &granule))
-    return NULL;
-  gfsmith_wide *wide = NULL;
-  gfsmith_status status = gfsmith_wide_create(&wide, code, (unsigned)k, (unsigned)m);
-  if (status != GFSMITH_OK)
-    return done(status, "wide");
+/* A capsule that owns the object, or frees it on failure. */
+static PyObject *capsule_owning(const wide_handle *made) {
   wide_handle *h = PyMem_Malloc(sizeof *h);
-  PyObject *capsule = NULL;
-  if (h == NULL)
-    PyErr_NoMemory();
-  else {
-    *h = (wide_handle){.wide = wide, .k = (unsigned)k, .m = (unsigned)m, .granule = granule};
-    capsule = PyCapsule_New(h, WIDE, release);
+  if (h == NULL) {
+    gfsmith_wide_destroy(made->wide);
+    return PyErr_NoMemory();
   }
+  *h = *made;
+  Py_INCREF(h->pool);
+  PyObject *capsule = PyCapsule_New(h, WIDE, release);
   if (capsule == NULL) {
+    Py_DECREF(h->pool);
+    gfsmith_wide_destroy(h->wide);
     PyMem_Free(h);
-    gfsmith_wide_destroy(wide);
   }
   return capsule;
 }
 
+/* wide_create(code, k, m, pool) -> capsule; pool: None for the calling thread alone */
+static PyObject *wide_create(PyObject *module, PyObject *given) {
+  (void)module;
+  const char *code;
+  int k, m;
+  wide_handle made = {0};
+  if (!PyArg_ParseTuple(given, "siiO", &code, &k, &m, &made.pool))
+    return NULL;
+  if (made.pool != Py_None && (made.executor = executor_of(made.pool)) == NULL)
+    return NULL;
+  made.k = (unsigned)k;
+  made.m = (unsigned)m;
+  made.granule = gfsmith_wide_granule(code);
+  gfsmith_status status = gfsmith_wide_create(&made.wide, code, made.k, made.m);
+  return status == GFSMITH_OK ? capsule_owning(&made) : done(status, "wide");
+}
+
+/* wide_shapes(code) -> text, or None for an unknown code */
+static PyObject *wide_shapes(PyObject *module, PyObject *given) {
+  (void)module;
+  const char *code;
+  if (!PyArg_ParseTuple(given, "s", &code))
+    return NULL;
+  return Py_BuildValue("z", gfsmith_wide_shapes(code));
+}
+
 /* Is the length valid, and do outputs not overlap other shards? */
 static bool wide_ready(const wide_handle *h, const shards *s) {
-  if (s->len > 0 && s->len % h->granule != 0)
-    return raise_status(GFSMITH_EINVAL, "shards of %zd bytes: must be a multiple of %d", s->len,
+  if (s->len > 0 && (size_t)s->len % h->granule != 0)
+    return raise_status(GFSMITH_EINVAL, "shards of %zd bytes: must be a multiple of %zu", s->len,
                         h->granule);
   return shards_apart(s);
 }
@@ -62,8 +83,9 @@ static PyObject *wide_encode(PyObject *module, PyObject *const *given, Py_ssize_
   if (shards_begin(&s, h->k + h->m) && shards_add_all(&s, given[1], "data", h->k, READ) &&
       shards_add_all(&s, given[2], "parity", h->m, WRITE) && wide_ready(h, &s)) {
     gfsmith_status status;
-    RUN(&s, status = gfsmith_wide_encode(h->wide, (size_t)s.len, (const uint8_t *const *)s.pointers,
-                                         s.pointers + h->k));
+    RUN(&s, status = gfsmith_wide_encode_parallel(h->wide, h->executor, (size_t)s.len,
+                                                  (const uint8_t *const *)s.pointers,
+                                                  s.pointers + h->k));
     result = done(status, "encode");
   }
   shards_end(&s);
@@ -86,8 +108,9 @@ static PyObject *rebuild(const wide_handle *h, PyObject *given, const loss *lost
   PyObject *result = NULL;
   if (shards_begin(&s, n) && shards_add(&s, given, "shards", n, lost->uses) && wide_ready(h, &s)) {
     gfsmith_status status;
-    RUN(&s, status = gfsmith_wide_reconstruct(h->wide, s.len > 0 ? (size_t)s.len : 0, s.pointers,
-                                              lost->present, lost->wanted));
+    RUN(&s, status = gfsmith_wide_reconstruct_parallel(h->wide, h->executor,
+                                                       s.len > 0 ? (size_t)s.len : 0, s.pointers,
+                                                       lost->present, lost->wanted));
     result = done(status, "reconstruct");
   }
   shards_end(&s);
@@ -115,6 +138,7 @@ static PyObject *wide_reconstruct(PyObject *module, PyObject *const *given, Py_s
 
 PyMethodDef wide_methods[] = {
     {"wide_create", wide_create, METH_VARARGS, NULL},
+    {"wide_shapes", wide_shapes, METH_VARARGS, NULL},
     FAST(wide_encode),
     FAST(wide_reconstruct),
     {NULL, NULL, 0, NULL},

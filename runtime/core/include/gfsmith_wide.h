@@ -14,9 +14,10 @@
  * leopard8 and leopard16 exist if the least power of two >= m, plus k, is at most the number of
  * elements of the field; reed_solomon_simd and lch16 if the least power of two >= the smaller one
  * of k and m, plus the larger one, is at most 65,536. k + m is at most GFSMITH_WIDE_MAX_SHARDS.
+ * gfsmith_wide_shapes returns these limits as text.
  *
- * The length of a shard is a multiple of GFSMITH_WIDE_GRANULE bytes in leopard8 and leopard16, and
- * any even number of bytes in the others. The elements of leopard16 and reed_solomon_simd have
+ * The length of a shard is a multiple of gfsmith_wide_granule bytes: GFSMITH_WIDE_GRANULE in
+ * leopard8 and leopard16, 2 in the others. The elements of leopard16 and reed_solomon_simd have
  * their low bytes in the first half of each 64 bytes, and of the rest, and their high bytes in the
  * second half. Those of lch16 are little-endian words. Shards need no alignment and no padding,
  * and output shards must not overlap other shards.
@@ -45,6 +46,28 @@ extern "C" {
 
 /** A code for a number of data and parity shards, with its tables. */
 typedef struct gfsmith_wide gfsmith_wide;
+
+/** The granule of a code.
+ *
+ * @param code one of the names above
+ * @return the length of every shard is a multiple of so many bytes; 0 if the name is NULL or
+ *     unknown */
+GFSMITH_API size_t gfsmith_wide_granule(const char *code);
+
+/** The shapes of a code, for messages.
+ *
+ * @param code one of the names above
+ * @return the condition for k and m as a static text, "k >= 1, m >= 1, ..."; NULL if the name is
+ *     NULL or unknown */
+GFSMITH_API const char *gfsmith_wide_shapes(const char *code);
+
+/** Tell whether a code has a shape.
+ *
+ * @param code one of the names above
+ * @param k data shards
+ * @param m parity shards
+ * @return false if the name is NULL or unknown, too */
+GFSMITH_API bool gfsmith_wide_has_shape(const char *code, unsigned k, unsigned m);
 
 /** Make a code, for the current instruction set.
  *

@@ -42,13 +42,23 @@ typedef struct wide_code {
   unsigned granule; /* the length of every shard is a multiple of so many bytes */
   wide_layout layout;
   bool may_swap; /* the data come first if that makes the blocks smaller */
+  const char *shapes;
 } wide_code;
 
+#define WIDE_QUOTED(number) #number
+#define WIDE_TEXT(number) WIDE_QUOTED(number)
+#define WIDE_SHAPES(few, many, points)                                                             \
+  "k >= 1, m >= 1, k + m <= " WIDE_TEXT(                                                           \
+      GFSMITH_WIDE_MAX_SHARDS) ", and the least power of two >= " few ", plus " many               \
+                               ", at most " points
+
 static const wide_code wide_codes[] = {
-    {"leopard8", 8, 0x11d, GFSMITH_WIDE_GRANULE, LAYOUT_BYTES, false},
-    {"leopard16", 16, 0x1002d, GFSMITH_WIDE_GRANULE, LAYOUT_HALVES, false},
-    {"reed_solomon_simd", 16, 0x1002d, 2, LAYOUT_HALVES, true},
-    {"lch16", 16, 0x1002d, 2, LAYOUT_WORDS, true},
+    {"leopard8", 8, 0x11d, GFSMITH_WIDE_GRANULE, LAYOUT_BYTES, false, WIDE_SHAPES("m", "k", "256")},
+    {"leopard16", 16, 0x1002d, GFSMITH_WIDE_GRANULE, LAYOUT_HALVES, false,
+     WIDE_SHAPES("m", "k", "65536")},
+    {"reed_solomon_simd", 16, 0x1002d, 2, LAYOUT_HALVES, true,
+     WIDE_SHAPES("min(k, m)", "max(k, m)", "65536")},
+    {"lch16", 16, 0x1002d, 2, LAYOUT_WORDS, true, WIDE_SHAPES("min(k, m)", "max(k, m)", "65536")},
 };
 
 struct gfsmith_wide {
@@ -68,11 +78,24 @@ static unsigned power_of_two(unsigned least) {
   return power;
 }
 
+/* NULL for NULL, too. */
 static const wide_code *find_code(const char *name) {
+  if (name == NULL)
+    return NULL;
   for (size_t n = 0; n < sizeof wide_codes / sizeof wide_codes[0]; n++)
     if (strcmp(wide_codes[n].name, name) == 0)
       return &wide_codes[n];
   return NULL;
+}
+
+size_t gfsmith_wide_granule(const char *code) {
+  const wide_code *c = find_code(code);
+  return c != NULL ? c->granule : 0;
+}
+
+const char *gfsmith_wide_shapes(const char *code) {
+  const wide_code *c = find_code(code);
+  return c != NULL ? c->shapes : NULL;
 }
 
 /* The number of shards in the blocks behind block 0. */
@@ -98,19 +121,27 @@ static gfsmith_status create_tables(gfsmith_wide *wide) {
   return status;
 }
 
-gfsmith_status gfsmith_wide_create(gfsmith_wide **out, const char *name, unsigned k, unsigned m) {
-  const wide_code *c = name != NULL ? find_code(name) : NULL;
-  if (out == NULL || c == NULL || k == 0 || m == 0 || k > GFSMITH_WIDE_MAX_SHARDS ||
+bool gfsmith_wide_has_shape(const char *code, unsigned k, unsigned m) {
+  const wide_code *c = find_code(code);
+  if (c == NULL || k == 0 || m == 0 || k > GFSMITH_WIDE_MAX_SHARDS ||
       m > GFSMITH_WIDE_MAX_SHARDS - k)
+    return false;
+  gfsmith_wide shape = {.code = c, .k = k, .m = m};
+  arrange(&shape);
+  return shape.points <= 1u << c->width;
+}
+
+gfsmith_status gfsmith_wide_create(gfsmith_wide **out, const char *name, unsigned k, unsigned m) {
+  if (out == NULL || !gfsmith_wide_has_shape(name, k, m))
     return GFSMITH_EINVAL;
   gfsmith_wide *made = calloc(1, sizeof *made);
   if (made == NULL)
     return GFSMITH_ENOMEM;
-  made->code = c;
+  made->code = find_code(name);
   made->k = k;
   made->m = m;
   arrange(made);
-  gfsmith_status status = made->points <= 1u << c->width ? create_tables(made) : GFSMITH_EINVAL;
+  gfsmith_status status = create_tables(made);
   if (status != GFSMITH_OK) {
     gfsmith_wide_destroy(made);
     return status;

@@ -4,6 +4,8 @@ klauspost/reedsolomon, reed-solomon-simd and JAM's vectors, repairs, invalid arg
 from __future__ import annotations
 
 import ctypes
+import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -228,6 +230,51 @@ def test_most_shards(api: Api, code: str, k: int, m: int) -> None:
     shards = np.concatenate([data, wide.encode(data)])
     check_repair(wide, shards, np.random.default_rng(1).choice(k + m, min(k, m), replace=False))
     wide.close()
+
+
+#: The text of gfsmith_wide_shapes.
+SHAPES = r"k >= 1, m >= 1, k \+ m <= (\d+), and the least power of two >= (.+), plus (.+), at most (\d+)"
+
+
+def exists(text: str, k: int, m: int) -> bool:
+    """Return whether a shape satisfies the condition of a text."""
+    found = re.fullmatch(SHAPES, text)
+    assert found is not None
+    most, few, many, points = found.groups()
+    value = {"k": k, "m": m, "min(k, m)": min(k, m), "max(k, m)": max(k, m)}
+    block = 1 << (value[few] - 1).bit_length()
+    return k >= 1 and m >= 1 and k + m <= int(most) and block + value[many] <= int(points)
+
+
+@pytest.mark.parametrize(
+    ("code", "granule"), [("leopard8", 64), ("leopard16", 64), ("reed_solomon_simd", 2), ("lch16", 2)]
+)
+def test_limits_of_a_code(api: Api, code: str, granule: int) -> None:
+    """The text states exactly the shapes that exist, and the granule divides exactly the valid lengths."""
+    api.lib.gfsmith_wide_shapes.restype = ctypes.c_char_p
+    api.lib.gfsmith_wide_granule.restype = ctypes.c_size_t
+    api.lib.gfsmith_wide_has_shape.restype = ctypes.c_bool
+    text, made = api.lib.gfsmith_wide_shapes(code.encode()).decode(), ctypes.c_void_p()
+    edges = (1, 2, 3, 100, 127, 128, 129, 200, 255, 256, 257, 32767, 32768, 32769, 61440, 61441, 65534, 65535)
+    for k, m in itertools.product(edges, edges):
+        status = create(api, made, code, k, m)
+        assert (status == OK) == exists(text, k, m) == api.lib.gfsmith_wide_has_shape(code.encode(), k, m), (
+            k,
+            m,
+        )
+        if status == OK:
+            api.lib.gfsmith_wide_destroy(made)
+    assert api.lib.gfsmith_wide_granule(code.encode()) == granule
+    wide = Wide(api, code, 2, 1)
+    shards = np.zeros((3, 130), dtype=np.uint8)
+    for length in range(131):
+        status = call(api, "encode", wide.made, length, addresses(shards[:2]), addresses(shards[2:]))
+        assert (status == OK) == (length % granule == 0), length
+    wide.close()
+    for unknown in (None, b"", b"leopard", b"cauchy"):
+        assert api.lib.gfsmith_wide_shapes(unknown) is None
+        assert not api.lib.gfsmith_wide_has_shape(unknown, 2, 1)
+        assert api.lib.gfsmith_wide_granule(unknown) == 0
 
 
 def test_arguments(api: Api) -> None:

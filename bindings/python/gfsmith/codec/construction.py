@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from gfsmith.codec import _native
 from gfsmith.codec.coding import Coding, integer, shard_numbers
 from gfsmith.codec.errors import InvalidError, NotMdsError
+from gfsmith.codec.threads import pool_of, thread_number
 
 if TYPE_CHECKING:
     from typing import Self
@@ -68,7 +68,6 @@ _SHAPES = {
 }
 POLYNOMIAL = 0x11D  #: x^8 + x^4 + x^3 + x^2 + 1, that of the named codes
 MAX_SHARDS = 255
-MAX_THREADS = 1024
 HINTS = ("auto", "cached", "streaming")
 
 
@@ -79,24 +78,6 @@ def _options(hint: Hint, packet: int) -> tuple[int, int]:
     if not 0 <= size < 1 << 59:
         raise InvalidError(f"packet = {size}: must be a number of bytes, or 0 for the ordinary layout")
     return HINTS.index(hint), size
-
-
-def _threads(threads: int) -> int:
-    number = integer("threads", threads)
-    if not 0 <= number <= MAX_THREADS:
-        raise InvalidError(f"threads = {number}: must be 0 (all CPUs) to {MAX_THREADS}")
-    return number
-
-
-#: The pools of this process, by process and number of threads. The children of a process need their own.
-_POOLS: dict[tuple[int, int], _native._Pool] = {}
-
-
-def _pool(threads: int) -> _native._Pool:
-    key = os.getpid(), threads
-    if key not in _POOLS:
-        _POOLS[key] = _native.pool(threads)
-    return _POOLS[key]
 
 
 def _invalid(function: str, code: str) -> str:
@@ -196,7 +177,7 @@ class Construction(Coding):
         threads: int,
     ) -> None:
         number, self._packet = _options(hint, packet)
-        self._threads = _threads(threads)
+        self._threads = thread_number(threads)
         self._polynomial = polynomial
         self._recipe = function, arguments, number
         if hint != "auto":
@@ -209,8 +190,9 @@ class Construction(Coding):
 
     def _start(self) -> None:
         self._handle = self._created(self._packet)
-        if self._threads != 1:
-            _native.share(self._handle, _pool(self._threads))
+        pool = pool_of(self._threads)
+        if pool is not None:
+            _native.share(self._handle, pool)
 
     def _created(self, packet: int) -> _native._Codec:
         function, arguments, hint = self._recipe

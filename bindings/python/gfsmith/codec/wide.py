@@ -5,19 +5,10 @@ from __future__ import annotations
 from gfsmith.codec import _native
 from gfsmith.codec.coding import Coding, shard_numbers
 from gfsmith.codec.errors import InvalidError
+from gfsmith.codec.threads import pool_of, thread_number
 
-_FIXED, _EITHER = ("m", "k"), ("min(k, m)", "max(k, m)")
-#: The codes of `Wide`: the number of points; of how many bytes a length is a multiple; the number of shards
-#: in the first block, and of the others.
-_CODES = {
-    "leopard8": (1 << 8, 64, _FIXED),
-    "leopard16": (1 << 16, 64, _FIXED),
-    "reed_solomon_simd": (1 << 16, 2, _EITHER),
-    "lch16": (1 << 16, 2, _EITHER),
-}
-#: Their names.
-WIDE_CODES = tuple(_CODES)
-MAX_WIDE_SHARDS = 65535
+#: The codes of `Wide`.
+WIDE_CODES = ("leopard8", "leopard16", "reed_solomon_simd", "lch16")
 
 
 class Wide(Coding):
@@ -34,8 +25,9 @@ class Wide(Coding):
 
     Shards and sets of shards are those of `Codec`, but their length is a multiple of 64 bytes in Leopard's
     codes and even in the others. Like a codec, an object never changes, can be copied and pickled, and
-    releases the GIL in calls that touch 32 KiB or more. A call allocates memory for its work, which does not
-    grow with the length of the shards: for up to 8,192 shards less than 4 MiB, for 65,535 less than 32 MiB.
+    releases the GIL in calls that touch 32 KiB or more; with `threads`, several threads share calls on 4 MiB
+    or more. A call allocates memory for its work, which does not grow with the length of the shards: for up
+    to 8,192 shards less than 4 MiB, for 65,535 less than 32 MiB, for each thread.
 
     >>> import gfsmith
     >>> wide = gfsmith.Wide("leopard16", k=342, m=681)
@@ -48,17 +40,19 @@ class Wide(Coding):
     _encode = staticmethod(_native.wide_encode)
     _reconstruct = staticmethod(_native.wide_reconstruct)
 
-    def __init__(self, code: str, k: int, m: int) -> None:
+    def __init__(self, code: str, k: int, m: int, *, threads: int = 1) -> None:
         """code: one of gfsmith.WIDE_CODES. k, m: numbers of data and of parity shards, 1 or more.
 
         Leopard's codes exist if n + k is at most the number of elements of the field, the others if n, plus k
-        or m, whichever is larger, is at most 65,536; and k + m is at most 65,535. Errors: InvalidError
-        (unknown code, or invalid shape), UnsupportedError, MemoryError.
+        or m, whichever is larger, is at most 65,536; and k + m is at most 65,535. threads: as for `Codec`.
+        Errors: InvalidError (unknown code, invalid shape, or invalid number of threads), UnsupportedError,
+        MemoryError.
         """
         if code not in WIDE_CODES:
             raise InvalidError(f"code {code!r}: must be one of {', '.join(WIDE_CODES)}")
         self._code = code
-        self._shape = shard_numbers(MAX_WIDE_SHARDS, k=k, m=m)
+        self._shape = shard_numbers(_native.MAX_WIDE_SHARDS, k=k, m=m)
+        self._threads = thread_number(threads)
         self._start()
 
     @property
@@ -67,17 +61,16 @@ class Wide(Coding):
         return self._code
 
     def _start(self) -> None:
-        points, granule, (first, others) = _CODES[self._code]
+        pool = pool_of(self._threads)
         try:
-            self._handle = _native.wide_create(self._code, self.k, self.m, granule)
+            self._handle = _native.wide_create(self._code, self.k, self.m, pool)
         except InvalidError:
-            raise InvalidError(
-                f"{self!r}: the code has no such shape; allowed: the least power of two >= {first}, plus "
-                f"{others}, at most {points}"
-            ) from None
+            shapes = _native.wide_shapes(self._code)
+            raise InvalidError(f"{self!r}: the code has no such shape; allowed: {shapes}") from None
 
     def _identity(self) -> tuple[object, ...]:
         return self._code, *self._shape
 
     def __repr__(self) -> str:
-        return f"gfsmith.Wide({self._code!r}, k={self.k}, m={self.m})"
+        threads = f", threads={self._threads}" if self._threads != 1 else ""
+        return f"gfsmith.Wide({self._code!r}, k={self.k}, m={self.m}{threads})"

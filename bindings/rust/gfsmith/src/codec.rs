@@ -12,7 +12,8 @@ use crate::shards::Shards;
 use crate::sys;
 
 /// No executor: every call runs in the calling thread.
-const ALONE: sys::Executor = sys::Executor { run: None, context: null_mut(), workers: 1, least: 0 };
+pub(crate) const ALONE: sys::Executor =
+    sys::Executor { run: None, context: null_mut(), workers: 1, least: 0 };
 
 /// One code and shape: `k` data shards and `m` parity shards.
 ///

@@ -88,17 +88,7 @@ impl fmt::Display for Error {
                  1 <= groups <= data, 1 <= global, 255 shards together"
             ),
             Error::WideShape { code, data, parity } => {
-                let (few, many) = match code {
-                    WideCode::Leopard8 | WideCode::Leopard16 => ("parity", "data"),
-                    WideCode::ReedSolomonSimd | WideCode::Lch16 => ("the smaller one", "the larger one"),
-                };
-                write!(
-                    out,
-                    "{code} has no shape {data}+{parity}; allowed: 1 or more of each, at most {} together, and the \
-                     least power of two >= {few}, plus {many}, at most {}",
-                    sys::WIDE_MAX_SHARDS,
-                    code.points()
-                )
+                write!(out, "{code} has no shape {data}+{parity}; allowed: {}", code.shapes())
             }
             Error::Granule { length, granule } => {
                 write!(out, "shards of {length} bytes; allowed: multiples of {granule}")

@@ -50,8 +50,6 @@ pub type Hint = c_uint;
 pub type Checksum = c_uint;
 
 pub const MAX_SHARDS: usize = 255;
-pub const WIDE_MAX_SHARDS: usize = 65535;
-pub const WIDE_GRANULE: usize = 64;
 
 // begin facts: statuses in Rust
 pub const OK: Status = 0;
@@ -196,14 +194,18 @@ library! {
     fn sketch_add(
         sketch: *const Sketch, sum: *mut u8, offset: u64, len: usize, data: *const u8
     ) -> Status;
+    fn wide_granule(code: *const c_char) -> usize;
+    fn wide_shapes(code: *const c_char) -> *const c_char;
+    fn wide_has_shape(code: *const c_char, k: c_uint, m: c_uint) -> bool;
     fn wide_create(out: *mut *mut Wide, code: *const c_char, k: c_uint, m: c_uint) -> Status;
     fn wide_destroy(wide: *mut Wide);
-    fn wide_encode(
-        wide: *const Wide, len: usize, data: *const *const u8, parity: *const *mut u8
+    fn wide_encode_parallel(
+        wide: *const Wide, executor: *const Executor, len: usize, data: *const *const u8,
+        parity: *const *mut u8
     ) -> Status;
-    fn wide_reconstruct(
-        wide: *const Wide, len: usize, shards: *const *mut u8, present: *const bool, wanted:
-        *const bool
+    fn wide_reconstruct_parallel(
+        wide: *const Wide, executor: *const Executor, len: usize, shards: *const *mut u8,
+        present: *const bool, wanted: *const bool
     ) -> Status;
     fn check_kernels(compared: *mut c_uint, compiled: *mut c_uint) -> *const c_char;
     fn isa() -> *const c_char;

@@ -5,7 +5,8 @@ use core::ffi::{c_uint, CStr};
 use core::fmt;
 use core::ptr::{null_mut, NonNull};
 
-use crate::error::{count, invalid, Error, Result};
+use crate::codec::ALONE;
+use crate::error::{count, invalid, result, Error, Result};
 use crate::repair::{few_missing, flags, pointer, rebuild};
 use crate::shards::Stripes;
 use crate::sys;
@@ -29,20 +30,24 @@ impl WideCode {
     pub const ALL: &'static [WideCode] =
         &[WideCode::Leopard8, WideCode::Leopard16, WideCode::ReedSolomonSimd, WideCode::Lch16];
 
-    /// The number of elements of the field, which are the points of the code.
-    pub fn points(self) -> usize {
-        match self {
-            WideCode::Leopard8 => 1 << 8,
-            _ => 1 << 16,
-        }
+    /// The shapes that exist, k and m being the numbers of data and parity shards.
+    pub fn shapes(self) -> &'static str {
+        // SAFETY: the argument is a C string; for a known name the result is a C string in static memory.
+        let text = unsafe { CStr::from_ptr(sys::wide_shapes(self.c_name().as_ptr())) };
+        text.to_str().unwrap_or_default()
+    }
+
+    /// Does the code have a shape with these numbers of shards?
+    pub fn has_shape(self, data: usize, parity: usize) -> bool {
+        let [Ok(k), Ok(m)] = [data, parity].map(c_uint::try_from) else { return false };
+        // SAFETY: the first argument is a C string.
+        unsafe { sys::wide_has_shape(self.c_name().as_ptr(), k, m) }
     }
 
     /// The length of every shard is a multiple of so many bytes.
     pub fn granule(self) -> usize {
-        match self {
-            WideCode::Leopard8 | WideCode::Leopard16 => sys::WIDE_GRANULE,
-            WideCode::ReedSolomonSimd | WideCode::Lch16 => 2,
-        }
+        // SAFETY: the argument is a C string.
+        unsafe { sys::wide_granule(self.c_name().as_ptr()) }
     }
 
     fn c_name(self) -> &'static CStr {
@@ -95,30 +100,35 @@ pub struct Wide {
     code: WideCode,
     data: usize,
     parity: usize,
+    executor: sys::Executor,
 }
 
-// SAFETY: gfsmith_wide.h promises that an object is immutable, and that threads may share it.
+// SAFETY: gfsmith_wide.h promises that an object is immutable, and that threads may share it. The executor changes
+// through `&mut self` only, and its function may run in any thread.
 unsafe impl Send for Wide {}
 // SAFETY: as above.
 unsafe impl Sync for Wide {}
 
 impl Wide {
-    /// A code at a shape, `data` and `parity` shards, each 1 or more, and at most 65,535 together. Leopard's codes
-    /// exist if n + `data` is at most [`points`](WideCode::points), the others if n, plus `data` or `parity`,
-    /// whichever is larger, is at most 65,536.
+    /// A code at a shape, `data` and `parity` shards; [`WideCode::shapes`] states which exist.
     ///
     /// # Errors
     /// [`Error::WideShape`], [`Error::OutOfMemory`], [`Error::Unsupported`] if the build lacks the kernels.
     pub fn new(code: WideCode, data: usize, parity: usize) -> Result<Wide> {
-        let shape = Error::WideShape { code, data, parity };
-        if data > sys::WIDE_MAX_SHARDS || parity > sys::WIDE_MAX_SHARDS {
-            return Err(shape);
+        if !code.has_shape(data, parity) {
+            return Err(Error::WideShape { code, data, parity });
         }
         let (name, mut raw) = (code.c_name().as_ptr(), null_mut());
         // SAFETY: the name is a C string, and a valid place for the result.
         let status = unsafe { sys::wide_create(&mut raw, name, data as c_uint, parity as c_uint) };
-        invalid(status, shape)?;
-        Ok(Wide { raw: NonNull::new(raw).ok_or(Error::OutOfMemory)?, code, data, parity })
+        result(status)?;
+        Ok(Wide { raw: NonNull::new(raw).ok_or(Error::OutOfMemory)?, code, data, parity, executor: ALONE })
+    }
+
+    /// As [`Codec::set_rayon`](crate::Codec::set_rayon). Each thread needs memory for its work.
+    #[cfg(feature = "rayon")]
+    pub fn set_rayon(&mut self, on: bool) {
+        self.executor = if on { crate::parallel::executor() } else { ALONE };
     }
 
     /// The family of the code.
@@ -153,7 +163,8 @@ impl Wide {
         let length = sources.length();
         // SAFETY: k pointers to read and m to write, `length` bytes each; see Shards for why nothing overlaps.
         self.done(length, unsafe {
-            sys::wide_encode(self.raw.as_ptr(), length, sources.constant(), targets.mutable())
+            let (raw, data) = (self.raw.as_ptr(), sources.constant());
+            sys::wide_encode_parallel(raw, &self.executor, length, data, targets.mutable())
         })
     }
 
@@ -206,7 +217,9 @@ impl Wide {
         present: *const bool,
         wanted: *const bool,
     ) -> Result<()> {
-        self.done(length, sys::wide_reconstruct(self.raw.as_ptr(), length, shards, present, wanted))
+        let (raw, executor) = (self.raw.as_ptr(), &self.executor);
+        let status = sys::wide_reconstruct_parallel(raw, executor, length, shards, present, wanted);
+        self.done(length, status)
     }
 
     /// Convert the status of a call on shards of `length` bytes to a result.

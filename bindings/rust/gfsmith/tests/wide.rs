@@ -137,15 +137,17 @@ fn shapes_are_refused() {
     ] {
         let error = Error::WideShape { code, data, parity };
         assert_eq!(Wide::new(code, data, parity).err(), Some(error));
+        assert!(!code.has_shape(data, parity));
     }
+    assert!(WideCode::Leopard8.has_shape(200, 32) && WideCode::Lch16.has_shape(32767, 32768));
     let error = Wide::new(WideCode::Leopard8, 200, 33).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "leopard8 has no shape 200+33; allowed: 1 or more of each, at most 65535 together, and the least power of \
-         two >= parity, plus data, at most 256"
+        "leopard8 has no shape 200+33; allowed: k >= 1, m >= 1, k + m <= 65535, and the least power of two >= m, \
+         plus k, at most 256"
     );
     let error = Wide::new(WideCode::Lch16, 40000, 20000).unwrap_err();
-    assert!(error.to_string().ends_with(">= the smaller one, plus the larger one, at most 65536"));
+    assert!(error.to_string().ends_with(">= min(k, m), plus max(k, m), at most 65536"));
 }
 
 #[test]

@@ -194,6 +194,19 @@ def test_calls_that_threads_share_equal_others() -> None:
         assert np.array_equal(shards, expected)
 
 
+@pytest.mark.parametrize("shape", [("leopard16", 40, 20), ("lch16", 20, 40)])
+def test_calls_of_wide_codes_that_threads_share_equal_others(shape: tuple[str, int, int]) -> None:
+    alone, together = (gfsmith.Wide(*shape, threads=threads) for threads in (1, 3))
+    assert alone == together and repr(together) == f"{repr(alone)[:-1]}, threads=3)"
+    for length in (64, 1 << 16, (1 << 17) + 64):
+        data = random_data(alone.k, length)
+        parity = alone.encode(data)
+        assert np.array_equal(together.encode(data), parity)
+        shards, present = np.vstack([data, parity]), alone.all_but(*range(0, 40, 2))
+        broken = np.where(np.array(present)[:, None], shards, 0)
+        assert np.array_equal(together.reconstruct(broken, present), shards)
+
+
 def test_codecs_share_pools() -> None:
     before = threads_of_this_process()
     codecs = [gfsmith.Codec("cauchy", 4, 2, threads=7) for _ in range(5)]
@@ -202,6 +215,8 @@ def test_codecs_share_pools() -> None:
     assert repr(copies[0]) == "gfsmith.Codec('cauchy', k=4, m=2, threads=7)"
     lrc, matrix = gfsmith.Codec.lrc(4, 2, 1, threads=7), gfsmith.Codec.from_matrix([[1, 2]], threads=7)
     assert threads_of_this_process() == before + 6
+    wide = pickle.loads(pickle.dumps(gfsmith.Wide("lch16", 4, 2, threads=7)))
+    assert threads_of_this_process() == before + 6 and "threads=7" in repr(wide)
     assert "threads=7" in repr(lrc) and "threads=7" in repr(matrix)
 
 

@@ -211,12 +211,17 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no parity": (lambda: Wide("leopard8", 3, 0), InvalidError, "^k = 3, m = 0: each must be 1 or more"),
     "many": (lambda: Wide("leopard16", 32768, 32768), InvalidError, r"and k \+ m at most 65535$"),
     "huge": (lambda: Wide("leopard16", 1 << 70, 1), InvalidError, "k = 1180591620717411303424, m = 1: each"),
+    "threads": (
+        lambda: Wide("lch16", 4, 2, threads=1025),
+        InvalidError,
+        r"^threads = 1025: must be 0 \(all CPUs\) to 1024$",
+    ),
     "real number": (lambda: Wide("leopard16", 4.0, 2), TypeError, "^k = 4.0: must be an integer, not float$"),  # type: ignore[arg-type]
     "no such shape": (
         lambda: Wide("leopard16", 40000, 20000),
         InvalidError,
-        r"^gfsmith.Wide\('leopard16', k=40000, m=20000\): the code has no such shape; allowed: the least "
-        "power of two >= m, plus k, at most 65536$",
+        r"^gfsmith.Wide\('leopard16', k=40000, m=20000\): the code has no such shape; allowed: k >= 1, "
+        r"m >= 1, k \+ m <= 65535, and the least power of two >= m, plus k, at most 65536$",
     ),
     "no such shape of 256": (
         lambda: Wide("leopard8", 100, 129),
@@ -227,7 +232,7 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no such shape of lch16": (
         lambda: Wide("lch16", 40000, 20000),
         InvalidError,
-        r"allowed: the least power of two >= min\(k, m\), plus max\(k, m\), at most 65536$",
+        r"and the least power of two >= min\(k, m\), plus max\(k, m\), at most 65536$",
     ),
     "odd length of lch16": (
         lambda: Wide("lch16", 4, 2).encode([B[1:]] * 4),

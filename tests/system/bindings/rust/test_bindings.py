@@ -77,8 +77,11 @@ def test_bindings_agree_with_the_header(project: Project, header: str, tmp_path:
         ("pub const ENOTMDS: Status = -3", "pub const ENOTMDS: Status = -4"),
         ("pub const CRC64_ISO: Checksum = 4", "pub const CRC64_ISO: Checksum = 3"),
         ("states: *mut u64, ok: *mut bool", "states: *mut u32, ok: *mut bool"),
-        ("pub const WIDE_GRANULE: usize = 64", "pub const WIDE_GRANULE: usize = 32"),
-        ("wide: *const Wide, len: usize, data:", "wide: *const Codec, len: usize, data:"),
+        ("fn wide_granule(code: *const c_char) -> usize", "fn wide_granule(code: *const c_char) -> u32"),
+        (
+            "wide: *const Wide, executor: *const Executor, len: usize, data:",
+            "wide: *const Codec, executor: *const Executor, len: usize, data:",
+        ),
     ],
 )
 def test_a_wrong_binding_is_found(
