@@ -21,6 +21,8 @@ from tests.support.paths import ROOT
 EXAMPLE = "bindings/rust"
 BUILD = ROOT / "build" / "rust"
 TOOLS = ROOT / ".venv" / "bin"
+#: A module of the programs that compare a replacement with its original.
+RANDOM = Path(__file__).parent / "random.rs"
 
 #: SHA-256 of the crates that the manifests name, as cargo records it.
 CHECKSUMS = {
@@ -132,11 +134,21 @@ class Project:
         assert script is not None and out is not None
         return script, out
 
+    def sources_of(self, crate: str) -> Path:
+        """Return the folder of the sources of a crate from the registry."""
+        packages = json.loads(self.cargo("metadata", "--format-version=1"))["packages"]
+        (manifest,) = (p["manifest_path"] for p in packages if p["name"] == crate and p["source"])
+        return Path(manifest).parent
+
     def checksums(self) -> dict[str, str]:
         """Return the checksums of the crates in Cargo.lock that the manifests name."""
         text = (self.folder / "Cargo.lock").read_text()
         found = re.findall(r'name = "(\S+)"\nversion = [^\n]*\nsource = [^\n]*\nchecksum = "(\w+)"', text)
         return {name: checksum for name, checksum in found if name in CHECKSUMS}
+
+
+def append(path: Path, text: str) -> None:
+    path.write_text(f"{path.read_text()}\n{text}")
 
 
 def symbols(binary: Path) -> set[str]:

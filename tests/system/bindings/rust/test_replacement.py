@@ -23,8 +23,10 @@ from tests.support.paths import ROOT
 from tests.system.bindings.rust.support import (
     BUILD,
     CHECKSUMS,
+    RANDOM,
     TOOLS,
     Project,
+    append,
     environment,
     has,
     installed,
@@ -79,6 +81,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         command = (TOOLS / "gfsmith", "export", "--form", "rust", "-c", "gfsmith.toml", "-o", KERNELS)
         subprocess.run((*command, "--cache", "../cache"), cwd=folder / "crate", env=environment(), check=True)
         shutil.copytree(OWN / "differential", folder / "differential")
+        shutil.copy(RANDOM, folder / "differential" / "src")
         (folder / "rustfmt.toml").write_bytes(sources()["rustfmt.toml"])
 
     return once(tmp_path_factory, "rust-replacement", make)
@@ -92,10 +95,9 @@ def differential(folder: Path) -> Project:
 @pytest.fixture(scope="session")
 def original(differential: Project) -> Path:
     """The folder of the original's sources, which cargo has compared with the registry's digest."""
-    packages = json.loads(differential.cargo("metadata", "--format-version=1"))["packages"]
+    found = differential.sources_of(NAME)
     assert differential.checksums()[NAME] == CHECKSUMS[NAME]
-    (manifest,) = (p["manifest_path"] for p in packages if p["name"] == NAME and p["source"])
-    return Path(manifest).parent
+    return found
 
 
 def with_the_tests(crate: Path, original: Path, copy: Path) -> Project:
@@ -110,10 +112,6 @@ def with_the_tests(crate: Path, original: Path, copy: Path) -> Project:
         append(copy / "src" / f"{name}.rs", begin + tests)
     append(copy / "Cargo.toml", FOR_TESTS)
     return Project(copy)
-
-
-def append(path: Path, text: str) -> None:
-    path.write_text(f"{path.read_text()}\n{text}")
 
 
 def test_the_tests_of_the_original_pass(folder: Path, original: Path, tmp_path: Path) -> None:
