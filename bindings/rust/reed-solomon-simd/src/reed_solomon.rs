@@ -45,7 +45,7 @@ impl ReedSolomonEncoder {
         self.0.encode()
     }
 
-    /// Forgets all shards and takes other arguments. The memory is kept.
+    /// Removes all shards and changes the arguments. The memory is kept.
     ///
     /// # Errors
     /// As [`new`](Self::new); then the encoder does not change.
@@ -109,7 +109,7 @@ impl ReedSolomonDecoder {
         self.0.decode()
     }
 
-    /// Forgets all shards and takes other arguments. The memory is kept.
+    /// Removes all shards and changes the arguments. The memory is kept.
     ///
     /// # Errors
     /// As [`new`](Self::new); then the decoder does not change.

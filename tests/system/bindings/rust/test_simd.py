@@ -127,7 +127,7 @@ def test_every_result_equals_that_of_the_original(differential: Project) -> None
 
 #: A fault -> the file, a text in it, and its replacement.
 MUTANTS = {
-    "a shard is stored in the place of the first": (
+    "a shard overwrites the one before": (
         "work.rs",
         "self.bytes[index * shard_bytes..]",
         "self.bytes[index / 2 * shard_bytes..]",
