@@ -64,6 +64,7 @@ static int start(archive *tar, char *const *arguments, int as) {
 int archive_create(archive *tar, const char *folder) {
   char *arguments[] = {
       "tar", "--create", "--format=posix", "--file=-", "--directory", (char *)folder, ".", NULL};
+  tar->made = true;
   return start(tar, arguments, 1);
 }
 
@@ -71,6 +72,7 @@ int archive_extract(archive *tar, const char *folder) {
   char *arguments[] = {"tar",      "--extract",   "--preserve-permissions",
                        "--file=-", "--directory", (char *)folder,
                        NULL};
+  tar->made = false;
   return start(tar, arguments, 0);
 }
 
@@ -92,20 +94,33 @@ static int wait_for(archive *tar) {
   return status;
 }
 
+/* Read the next line of tar's messages, without its end. False: there is none. */
+static bool next_line(const archive *tar, off_t *at, char *line, size_t size) {
+  ssize_t n = pread(tar->errors, line, size - 1, *at);
+  if (n <= 0)
+    return false;
+  line[n] = '\0';
+  size_t length = strcspn(line, "\n");
+  *at += (off_t)length + (line[length] == '\n');
+  line[length] = '\0';
+  return true;
+}
+
 int archive_finish(archive *tar) {
   char line[512] = "";
+  off_t at = 0;
   close(tar->fd);
   tar->fd = -1;
   int status = wait_for(tar);
-  ssize_t n = pread(tar->errors, line, sizeof line - 1, 0);
+  bool failed = status != 0 && !report_interrupted();
+  if (failed && next_line(tar, &at, line, sizeof line))
+    refuse("tar failed: %s", line);
+  else if (failed)
+    refuse("tar failed: no message");
+  while (status == 0 && tar->made && next_line(tar, &at, line, sizeof line))
+    say("left out: %s", line);
   release(tar);
-  if (status == 0)
-    return TOOL_OK;
-  line[n > 0 ? n : 0] = '\0';
-  line[strcspn(line, "\n")] = '\0';
-  if (report_interrupted())
-    return TOOL_REFUSED;
-  return refuse("tar failed: %s", line[0] != '\0' ? line : "no message");
+  return status == 0 ? TOOL_OK : TOOL_REFUSED;
 }
 
 void archive_abort(archive *tar) {

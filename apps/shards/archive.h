@@ -2,19 +2,22 @@
 #ifndef TOOL_ARCHIVE_H
 #define TOOL_ARCHIVE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 typedef struct archive {
   pid_t child;
   int fd;     /* the archive: read from or written to the child; -1: closed */
   int errors; /* the child's stderr, a file in memory */
+  bool made;  /* the archive is made, not extracted */
 } archive;
 
+#define ARCHIVE_NONE ((archive){-1, -1, -1, false})
 /* Start tar; TOOL_REFUSED after a message. */
 int archive_create(archive *tar, const char *folder);
 int archive_extract(archive *tar, const char *folder);
 /* Close the pipe and wait for tar. TOOL_REFUSED after a message with its first line, if it failed.
- */
+ * If it has made the archive, say what it has left out: sockets. */
 int archive_finish(archive *tar);
 /* End tar after a failure. */
 void archive_abort(archive *tar);

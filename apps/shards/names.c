@@ -10,6 +10,11 @@ void shard_name(char text[SHARD_NAME], const char *name, uint64_t generation, un
   snprintf(text, SHARD_NAME, "%s.g%" PRIu64 ".%03u.gfs", name, generation, index);
 }
 
+bool shard_name_ends(const char *file) {
+  size_t length = strlen(file);
+  return length > 4 && strcmp(file + length - 4, ".gfs") == 0;
+}
+
 bool shard_name_parse(const char *file, const char *name, uint64_t *generation, unsigned *index) {
   size_t length = strlen(name);
   char *end;

@@ -8,6 +8,8 @@
 enum { SHARD_NAME = 512 }; /* bytes for a name */
 /* "NAME.gG.NNN.gfs" */
 void shard_name(char text[SHARD_NAME], const char *name, uint64_t generation, unsigned index);
+/* Does the name of a file end with ".gfs", like those of all shards? */
+bool shard_name_ends(const char *file);
 /* Is `file` such a name of this original? */
 bool shard_name_parse(const char *file, const char *name, uint64_t *generation, unsigned *index);
 

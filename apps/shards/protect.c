@@ -137,26 +137,55 @@ static int open_folder(protect *job) {
   return status;
 }
 
-typedef int visit(protect *job, const char *file, uint64_t generation);
+/* named: the generation in the file's name, 0 if that is not the name of a shard of this original.
+ */
+typedef int visit(protect *job, const char *file, uint64_t named);
 
-/* Call `each` with the shards of this name in the folder. */
+/* Call `each` with the files in the folder whose names end like those of shards. */
 static int walk_folder(protect *job, visit *each) {
   int status = TOOL_OK;
-  uint64_t generation;
-  unsigned index;
   rewinddir(job->entries);
   for (struct dirent *entry; status == TOOL_OK;) {
     errno = 0;
     entry = readdir(job->entries);
     if (entry == NULL)
       return errno == 0 ? TOOL_OK : refuse("cannot read %s: %s", job->folder, strerror(errno));
-    if (shard_name_parse(entry->d_name, job->header.name, &generation, &index))
-      status = each(job, entry->d_name, generation);
+    uint64_t named;
+    unsigned index;
+    bool own = shard_name_parse(entry->d_name, job->header.name, &named, &index);
+    if (shard_name_ends(entry->d_name))
+      status = each(job, entry->d_name, own ? named : 0);
   }
   return status;
 }
 
-static int raise_generation(protect *job, const char *file, uint64_t generation) {
+/* The generation in the header, since the file may have been renamed; 0: no shard of this original.
+ * Files that the user may not read do not count. */
+static int read_generation(const protect *job, const char *file, uint64_t *generation) {
+  gfsmith_shards_header header;
+  uint8_t raw[GFSMITH_SHARDS_HEADER];
+  char *path = path_join(job->folder, file);
+  int fd = open_input(path);
+  ssize_t n = fd >= 0 ? read_at(fd, raw, sizeof raw, 0) : 0;
+  bool failed = fd >= 0 ? n < 0 && errno != EISDIR && errno != ESPIPE
+                        : errno != EACCES && errno != ENOENT && errno != ENXIO;
+  int status = failed ? refuse("cannot read %s: %s", path, strerror(errno)) : TOOL_OK;
+  bool own = n > 0 && gfsmith_shards_header_read(&header, raw, (size_t)n, NULL) == GFSMITH_OK &&
+             strcmp(header.name, job->header.name) == 0;
+  *generation = own ? header.generation : 0;
+  if (fd >= 0)
+    close(fd);
+  free(path);
+  return status;
+}
+
+static int raise_generation(protect *job, const char *file, uint64_t named) {
+  uint64_t generation;
+  int status = read_generation(job, file, &generation);
+  if (status != TOOL_OK)
+    return status;
+  if (generation < named)
+    generation = named;
   if (generation == GFSMITH_SHARDS_MAX_GENERATION)
     return refuse("%s/%s has the highest generation", job->folder, file);
   if (generation >= job->header.generation)
@@ -164,8 +193,9 @@ static int raise_generation(protect *job, const char *file, uint64_t generation)
   return TOOL_OK;
 }
 
-static int remove_old(protect *job, const char *file, uint64_t generation) {
-  int failed = generation < job->header.generation ? unlinkat(job->change.folder, file, 0) : 0;
+static int remove_old(protect *job, const char *file, uint64_t named) {
+  bool old = named > 0 && named < job->header.generation;
+  int failed = old ? unlinkat(job->change.folder, file, 0) : 0;
   return failed && errno != ENOENT
              ? refuse("cannot remove %s/%s: %s", job->folder, file, strerror(errno))
              : TOOL_OK;
@@ -279,7 +309,7 @@ int command_protect(const options *opt) {
   job->source = opt->paths[0];
   job->folder = must_copy(opt->paths[1]);
   job->input = -1;
-  job->tar = (archive){-1, -1, -1};
+  job->tar = ARCHIVE_NONE;
   job->change = CHANGE_NONE;
   int status = protect_run(job, opt);
   archive_abort(&job->tar);

@@ -165,7 +165,7 @@ static int restore_run(restore *job, const options *opt) {
 
 int command_restore(const options *opt) {
   restore *job = must_alloc(1, sizeof *job);
-  job->tar = (archive){-1, -1, -1};
+  job->tar = ARCHIVE_NONE;
   int status = restore_run(job, opt);
   archive_abort(&job->tar);
   if (job->temp_folder != NULL)

@@ -16,10 +16,7 @@
 
 enum { RECORD_PREFIX = 32, TRAILER = 56 };
 
-static int is_shard_name(const struct dirent *entry) {
-  size_t length = strlen(entry->d_name);
-  return length > 4 && strcmp(entry->d_name + length - 4, ".gfs") == 0;
-}
+static int is_shard(const struct dirent *entry) { return shard_name_ends(entry->d_name); }
 
 static void add(shard_set *set, char *path) {
   set->files = must_grow(set->files, set->count + 1, sizeof *set->files);
@@ -59,7 +56,7 @@ static int add_folder(shard_set *set, const char *folder) {
   int status = add_record(set, folder);
   if (status != TOOL_OK)
     return status;
-  int n = scandir(folder, &entries, is_shard_name, alphasort);
+  int n = scandir(folder, &entries, is_shard, alphasort);
   if (n < 0)
     return refuse("cannot read %s: %s", folder, strerror(errno));
   for (int i = 0; i < n; i++) {

@@ -20,41 +20,32 @@ unsigned agent_nodes(const agent *a) { return layout_shards(a->layout); }
 uint64_t agent_all(const agent *a) { return (UINT64_C(2) << agent_nodes(a)) - 2; }
 
 uint64_t agent_number(agent *a) {
-  if (a->number == ((uint64_t)a->group.epoch << 32 | UINT32_MAX)) {
-    report("all reserved versions are used; %s", a->trouble);
+  if ((uint32_t)a->number == UINT32_MAX) {
+    report("all versions of this epoch are used; %s", a->trouble);
     exit(EXIT_WRONG);
   }
   return ++a->number;
 }
 
-/* Nothing refers to the numbers of an agent without a group. */
-static bool reserve_epoch(agent *a) {
-  group fresh = a->group;
-  fresh.epoch++;
-  if (fresh.formed)
-    return agent_save_group(a, &fresh);
-  a->group = fresh;
-  return true;
-}
-
 bool agent_begin_epoch(agent *a) {
-  if (a->group.epoch == UINT32_MAX) {
+  group fresh = a->group;
+  if (fresh.epoch == UINT32_MAX) {
     report("%s/group: all epochs are used; the highest is %" PRIu32, a->folder, UINT32_MAX);
     return false;
   }
-  if (!reserve_epoch(a))
+  fresh.epoch++;
+  if (fresh.formed && !agent_save_group(a, &fresh))
     return false;
-  a->epoch = a->group.epoch;
-  a->number = (uint64_t)a->epoch << 32;
+  a->group = fresh;
+  a->number = (uint64_t)fresh.epoch << 32;
   return true;
 }
 
-void agent_tick(agent *a) {
+bool agent_tick(agent *a) {
   if (fault_point("number.late"))
     a->number |= UINT32_MAX - LATE;
-  bool last = a->number >> 32 == a->group.epoch && a->group.epoch < UINT32_MAX;
-  if (last && (uint32_t)a->number > UINT32_MAX / 2)
-    (void)reserve_epoch(a);
+  return (uint32_t)a->number > UINT32_MAX / 2 && a->group.epoch < UINT32_MAX &&
+         agent_begin_epoch(a);
 }
 
 uint64_t agent_now_ms(void) {

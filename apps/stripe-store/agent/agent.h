@@ -79,7 +79,6 @@ struct agent {
   uint64_t doubters;  /* those that do not agree with it yet: clients wait for them */
   uint64_t copiers;   /* those that lack records: nothing is deleted until all have copied */
   uint64_t changes;   /* number of times that a chunk server has left NODE_UP */
-  uint32_t epoch;     /* of this start: higher than all epochs of earlier starts */
   uint64_t number;    /* the last agent_number */
   node nodes[RANKS];  /* by rank, from 1 */
   struct call *calls;
@@ -106,14 +105,15 @@ struct agent {
 unsigned agent_nodes(const agent *a); /* k + m */
 uint64_t agent_all(const agent *a);   /* the mask of their ranks */
 /* A unique number for a version, request or job, higher than all previous ones: the epoch in the
- * upper 32 bits, then a counter. When the counter overflows, the next epoch follows, which the
- * group must have reserved: otherwise the process ends with a message. */
+ * upper 32 bits, then a counter. If no number of the epoch is left, the process ends with a
+ * message. */
 uint64_t agent_number(agent *a);
-/* Begin the epoch after all that the group has reserved. False: the group cannot be written, or the
- * epochs are used up; a message is printed. */
+/* Begin the next epoch. False, with a message: the group cannot be written, or there is no other.
+ */
 bool agent_begin_epoch(agent *a);
-/* Reserve the next epoch when half of the numbers of the last one are used. */
-void agent_tick(agent *a);
+/* Begin the next epoch when half of the numbers are used. True: begun; the chunk servers have to be
+ * welcomed again, because requests carry the epoch. */
+bool agent_tick(agent *a);
 uint64_t agent_now_ms(void);
 /* The reason for the failure of a request for which the system has no memory. */
 extern const char no_memory[];

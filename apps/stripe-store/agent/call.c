@@ -58,7 +58,7 @@ static void fail(call *c, int status, const char *reason) {
   snprintf(c->result.reason, sizeof c->result.reason, "%s", reason);
   if (c->own_runs)
     gfsmith_operation_cancel(c->own);
-  message m = {.type = MESSAGE_CANCEL, .epoch = c->agent->epoch, .version = c->id};
+  message m = {.type = MESSAGE_CANCEL, .epoch = c->agent->group.epoch, .version = c->id};
   for (uint16_t rank = 1; rank <= agent_nodes(c->agent); rank++)
     if (c->waiting >> rank & 1)
       net_send(c->agent->net, rank, &m);
@@ -120,7 +120,7 @@ static unsigned share_ms(const call *c) { return c->ms - c->ms / 4; }
 
 static void ask(call *c, uint16_t rank, message *m) {
   char reason[64];
-  m->epoch = c->agent->epoch;
+  m->epoch = c->agent->group.epoch;
   m->request = c->id;
   m->deadline_ms = share_ms(c);
   c->asked |= UINT64_C(1) << rank;

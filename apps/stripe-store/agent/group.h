@@ -10,7 +10,7 @@ enum { GROUP_ID = 16 };
 typedef struct group {
   bool formed; /* does a group exist? */
   uint8_t id[GROUP_ID];
-  uint32_t epoch;         /* the last one that agent_number may use, from 1 */
+  uint32_t epoch;         /* of requests and versions, from 1: higher than all earlier ones */
   char code[LAYOUT_TEXT]; /* layout_code */
   uint8_t incarnation[LAYOUT_SHARDS_MAX + 1][GROUP_ID]; /* by rank, 1 to k + m */
   uint64_t behind; /* ranks that may lack chunks of values that a recovery has chosen */

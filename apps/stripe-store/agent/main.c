@@ -55,7 +55,8 @@ static void on_message(void *owner, uint16_t rank, const message *m) {
 static void on_tick(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
-  agent_tick(owner);
+  if (agent_tick(owner))
+    membership_renew(owner);
   membership_tick(owner);
   flush_tick(owner);
   clients_tick(owner);

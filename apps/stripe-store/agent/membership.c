@@ -58,11 +58,20 @@ void membership_silent(agent *a, uint16_t rank) {
   leave(&a->nodes[rank], NODE_SILENT, "does not answer");
 }
 
-/* There was no memory for a step of its arrival, or its list may be wrong: ask for its greeting. */
-static void begin_again(node *n) {
+/* Ask for its greeting, as if it had just come. */
+static void begin_anew(node *n, const char *why) {
   n->unheard = true;
-  leave(n, NODE_AWAY, "is coming back: out of memory");
+  leave(n, NODE_AWAY, why);
   n->state = NODE_AWAY;
+}
+
+/* There was no memory for a step of its arrival, or its list may be wrong. */
+static void begin_again(node *n) { begin_anew(n, "is coming back: out of memory"); }
+
+void membership_renew(agent *a) {
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (a->nodes[rank].linked)
+      begin_anew(&a->nodes[rank], "is coming back: the agent begins a new epoch");
 }
 
 void membership_lost(agent *a, uint16_t rank) {
@@ -176,7 +185,7 @@ static void welcome(node *n) {
 static bool introduce(const agent *a, uint16_t to, uint16_t other) {
   const char *where = a->nodes[other].address;
   message m = {.type = MESSAGE_PEER,
-               .epoch = a->epoch,
+               .epoch = a->group.epoch,
                .sink = other,
                .body = (const uint8_t *)where,
                .body_bytes = (uint32_t)strlen(where)};

@@ -14,6 +14,8 @@ void membership_gone(agent *a, uint16_t rank, const char *why);
 void membership_silent(agent *a, uint16_t rank);
 /* It may have chunks or records that are not in the index: it sends its list again. */
 void membership_unsure(agent *a, uint16_t rank);
+/* The agent has begun an epoch: all chunk servers are welcomed again. */
+void membership_renew(agent *a);
 /* There was no memory for a message from it. */
 void membership_lost(agent *a, uint16_t rank);
 void membership_tick(agent *a);

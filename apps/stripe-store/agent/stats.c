@@ -32,7 +32,7 @@ void stats_answer(client *c) {
     client_answer(c, "STAT reason %s", reason);
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     client_answer(c, "STAT chunk_server_%u %s", rank, states[a->nodes[rank].state]);
-  number(c, "epoch", a->epoch);
+  number(c, "epoch", a->group.epoch);
   number(c, "curr_items", HASH_CNT(by_key, a->by_key));
   number(c, "bytes", bytes);
   number(c, "limit_item", a->value_max);

@@ -32,7 +32,7 @@ typedef struct writing {
 
 /* Send these ranks a request to delete a version, without an answer. */
 static void free_version(agent *a, uint64_t ranks, uint64_t version) {
-  message m = {.type = MESSAGE_FREE, .epoch = a->epoch, .version = version};
+  message m = {.type = MESSAGE_FREE, .epoch = a->group.epoch, .version = version};
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     /* a chunk server that is down deletes it when it is back */
     if (ranks >> rank & 1 && net_send(a->net, rank, &m) == GFSMITH_ENOMEM)

@@ -83,8 +83,9 @@ bool disk_path(char path[FILES_PATH], const char *folder, unsigned rank) {
 
 bool folder_durable(const char *folder) {
   char path[FILES_PATH];
+  struct stat info; /* a link into a file system that is not mounted counts */
   for (unsigned rank = 1; rank <= LAYOUT_SHARDS_MAX; rank++)
-    if (disk_path(path, folder, rank) && access(path, F_OK) == 0)
+    if (disk_path(path, folder, rank) && lstat(path, &info) == 0)
       return true;
   return false;
 }
@@ -128,6 +129,17 @@ void folder_remove(const char *folder, unsigned nodes) {
 }
 
 bool folder_forget(const char *folder) { return drop(folder, "group"); }
+
+bool folder_formed(const char *folder) {
+  char path[FILES_PATH];
+  return files_path(path, folder, "group") && access(path, F_OK) == 0;
+}
+
+bool folder_retire(const char *folder) {
+  char from[FILES_PATH], to[FILES_PATH];
+  return files_path(from, folder, "group") && files_path(to, folder, "group.old") &&
+         rename(from, to) == 0;
+}
 
 pid_t folder_holder(const char *folder) {
   char path[FILES_PATH], text[FILES_TEXT];

@@ -220,9 +220,15 @@ static bool make_folders(const store *s) {
       report("%s has values on disk: use --disk, or remove it", folder);
       return false;
     }
+    if (!durable && s->disk > 0 && folder_formed(folder)) {
+      report("%s has a group, but no disk-1 to disk-%u: bring them back, or remove %s/group if its "
+             "values are lost",
+             folder, store_nodes(s), folder);
+      return false;
+    }
     if (agent_runs(folder))
       return false;
-    if (!durable && folder_forget(folder))
+    if (!durable && folder_retire(folder))
       report("%s: the last run was not stopped in order; its values are lost", folder);
   }
   clean(s);

@@ -27,8 +27,12 @@ bool disk_path(char path[FILES_PATH], const char *folder, unsigned rank);
 bool folder_durable(const char *folder);
 /* Remove the files of the last run that the next one must not find. */
 void folder_clean(const char *folder, unsigned nodes);
-/* Remove the agent's state about lost memories. Return whether there was any. */
+/* Remove the agent's state about memories that end with this run. Return whether there was any. */
 bool folder_forget(const char *folder);
+/* Is there such a state of an earlier run? */
+bool folder_formed(const char *folder);
+/* Rename it to group.old: the memories are lost, or on disks that are not there. */
+bool folder_retire(const char *folder);
 /* The process that holds the lock; 0: none. */
 pid_t folder_holder(const char *folder);
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import stat
 from pathlib import Path
 
@@ -51,6 +52,18 @@ def describe(top: Path) -> dict[str, tuple[int, int | None, bytes | str]]:
         time = None if path.is_symlink() else info.st_mtime_ns
         found[str(path.relative_to(top))] = (info.st_mode, time, value)
     return found
+
+
+def test_sockets_are_left_out_and_named(tool: Tool, tmp_path: Path) -> None:
+    folder, shards = tmp_path / "folder", tmp_path / "shards"
+    folder.mkdir()
+    (folder / "file").write_bytes(b"1")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(folder / "so\tcket"))
+    said = tool.ok("protect", *SHAPE, folder, shards).splitlines()
+    assert len(said) == 2 and said[0].startswith("left out: ") and "cket" in said[0]
+    tool.ok("restore", shards, "-o", tmp_path / "restored")
+    assert [path.name for path in (tmp_path / "restored").iterdir()] == ["file"]
 
 
 def test_everything_survives(tool: Tool, folder: Path, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tests.system.apps.shards.support import (
     DEADLINE,
     DONE,
     RECORD,
+    REFUSED,
     Tool,
     content,
     make_set,
@@ -250,6 +251,22 @@ def test_the_next_generation_replaces_the_last_one(tool: Tool, shards: Path, tmp
     line = tool.ok("protect", "--force", "-k", "3", "-m", "1", tmp_path / "file", shards)
     assert line == f"file: 4 shards in {shards}, generation 2\n"
     assert list(snapshot(shards)) == [shard(shards, i, generation=2).name for i in range(4)]
+    tool.ok("restore", shards, "-o", tmp_path / "restored")
+    assert (tmp_path / "restored").read_bytes() == content(5000, seed=2)
+
+
+def test_renamed_shards_count_for_the_next_generation(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    """Commands choose by headers, so new contents need a generation above those of backups in the folder."""
+    for index in range(6):
+        shard(shards, index).rename(shards / f"backup{index}.gfs")
+    before = snapshot(shards)
+    (tmp_path / "file").write_bytes(content(5000, seed=2))
+    done = tool.run("protect", tmp_path / "file", shards)
+    assert done.status == REFUSED and "already has shards of file (--force " in done.stderr
+    assert snapshot(shards) == before
+    line = tool.ok("protect", "--force", "-k", "3", "-m", "1", tmp_path / "file", shards)
+    assert line == f"file: 4 shards in {shards}, generation 2\n"
+    assert {name: snapshot(shards)[name] for name in before} == before
     tool.ok("restore", shards, "-o", tmp_path / "restored")
     assert (tmp_path / "restored").read_bytes() == content(5000, seed=2)
 

@@ -434,3 +434,42 @@ def test_refused_options(programs: Path, memory: Path) -> None:
     assert line == "stripe-chunk: --disk and --memcached: only one of them is allowed"
     refusal(programs, "stripe-store", "run", "--disk", "10", memory / "s", "--degraded", "often")
     assert list(memory.iterdir()) == []
+
+
+def test_a_run_without_its_disks_is_refused(programs: Path, memory: Path) -> None:
+    """The list of memories that belong together stays, so the values are there when the disks are."""
+    folder, away = memory / "store", memory / "away"
+    with running(programs, folder, own=("--disk", "100")) as (_, client):
+        assert client.set("key", b"value")
+    away.mkdir()
+    disks = [f"disk-{rank}" for rank in range(1, 6)]
+    for name in disks:
+        (folder / name).rename(away / name)
+    line = refusal(programs, "stripe-store", "run", "--disk", "100", folder)
+    assert line.startswith(f"stripe-store: {folder} has a group, but no disk-1 to disk-5: bring them back, ")
+    for name in disks:
+        (away / name).rename(folder / name)
+    with running(programs, folder, own=("--disk", "100")) as (_, client):
+        assert client.get("key") == b"value"
+
+
+def test_a_run_whose_disks_are_not_mounted(programs: Path, memory: Path) -> None:
+    """Links into a missing file system are disks, too: the run waits for them, and removes nothing."""
+    folder, mount, away = memory / "store", memory / "mount", memory / "away"
+    folder.mkdir(mode=0o700)
+    for name in (f"disk-{rank}" for rank in range(1, 6)):
+        (mount / name).mkdir(parents=True)
+        (folder / name).symlink_to(mount / name)
+    with running(programs, folder, own=("--disk", "100")) as (_, client):
+        assert client.set("key", b"value")
+    mount.rename(away)
+    assert "has values on disk" in refusal(programs, "stripe-store", "run", folder)
+    command = [programs / "stripe-store", "run", "--disk", "100", folder]
+    with folder.with_suffix(".err").open("w+") as log:
+        waiting = subprocess.Popen(command, stdout=log, stderr=log, env=environment(programs))
+        wait_for("chunk servers to miss their disks", lambda: Path(log.name).stat().st_size > 0)
+        waiting.terminate()
+        waiting.wait(DEADLINE)
+    away.rename(mount)
+    with running(programs, folder, own=("--disk", "100")) as (_, client):
+        assert client.get("key") == b"value"

@@ -268,27 +268,44 @@ def versions_of(store: Store, values: dict[str, bytes]) -> list[int]:
     return [int(version) for _, version in found]
 
 
-def test_versions_rise_beyond_an_epoch(fresh_store: Make) -> None:
+def epoch_of(store: Store) -> int:
+    return int(store.stats()["epoch"])
+
+
+def test_an_epoch_begins_before_all_versions_are_used(fresh_store: Make) -> None:
+    """Values of both epochs stay; an agent with `group` from before the new epoch is refused."""
     store = fresh_store()
     values = {f"old-{i}": b"old %d" % i for i in range(20)}
     for key, value in values.items():
         store.set(key, value)
+    before, group = epoch_of(store), store.folder / "group"
+    earlier = group.read_text()
     use_nearly_all_versions(store)
-    values |= {f"new-{i}": b"new %d" % i for i in range(100)}
-    for key, value in list(values.items())[20:]:
-        store.set(key, value)
+    wait_for("the next epoch", lambda: epoch_of(store) == before + 1)
+    store.wait_writable()
+    for i in range(20):
+        values[f"new-{i}"] = b"new %d" % i
+        store.set(f"new-{i}", values[f"new-{i}"])
     versions = versions_of(store, values)
-    assert versions == sorted(set(versions)) and versions[-1] >> 32 == (versions[0] >> 32) + 1
+    assert versions == sorted(set(versions)) and versions[-1] >> 32 == before + 1
     store.kill("agent")
+    latest = group.read_text()
+    group.write_text(earlier)
+    store.launch("agent")
+    line = "another agent serves, started later or from a copy of the folder"
+    wait_for("the refusal", lambda: line in store.log_of("agent").read_text())
+    assert store.stats()["state"] != "read-write"
+    store.kill("agent")
+    group.write_text(latest)
     store.launch("agent")
     store.wait_writable()
     assert versions_of(store, values) == versions
     store.set("last", b"last")
-    assert versions_of(store, {"last": b"last"})[0] > versions[-1]
+    assert versions_of(store, {"last": b"last"})[0] >> 32 == before + 2
 
 
-def test_no_version_is_used_that_is_not_reserved(fresh_store: Make) -> None:
-    """The agent ends if it could not write `group` while half of an epoch's numbers were used."""
+def test_no_version_is_used_twice(fresh_store: Make) -> None:
+    """The agent ends if it cannot write `group` for the next epoch until all numbers are used."""
     store = fresh_store()
     group = store.folder / "group"
     group.rename(store.folder / "saved")
@@ -301,7 +318,7 @@ def test_no_version_is_used_that_is_not_reserved(fresh_store: Make) -> None:
             kept[f"key-{i}"] = b"%d" % i
     assert kept and store.running.pop("agent").wait(DEADLINE) == 1
     *_, line = store.log_of("agent").read_text().splitlines()
-    assert line == f"stripe-agent: all reserved versions are used; cannot write {group}: Is a directory"
+    assert line == f"stripe-agent: all versions of this epoch are used; cannot write {group}: Is a directory"
     group.rmdir()
     (store.folder / "saved").rename(group)
     store.launch("agent")
