@@ -184,10 +184,11 @@ def batches() -> list[Cell]:
     """Return the cells that compare batch calls with a call for each stripe, of gfsmith and of ISA-L."""
     lengths = (256, 512, 1024, 2048, 4096, 16384)
     places = [*(("dram", n) for n in lengths), ("resident", 64), ("resident", 1024)]
-    shapes = (("cauchy", 10, 4), ("backblaze", 8, 4), ("cauchy", 8, 8), ("decode", 10, 4))
+    named = (("cauchy", 10, 4), ("backblaze", 8, 4), ("cauchy", 8, 8))
+    at_run_time = (("decode", 10, 4), ("dense", 6, 3), ("dense", 20, 4))
     return [
         Cell(group="batch", code=code, k=k, m=m, regime=regime, length=length, batch=True)
-        for code, k, m in shapes
+        for code, k, m in (*named, *at_run_time)
         for regime, length in places
     ]
 

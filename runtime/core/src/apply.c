@@ -147,15 +147,27 @@ void gfs_map_apply_short_stripes(const gfs_map *map, gfs_path path, size_t len,
   }
 }
 
-void gfs_map_apply_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
-  if (path != GFS_PATH_cached && len <= gfs_next_stripe_bytes() / (map->inputs + map->outputs)) {
-    if (map->adaptive == NULL)
-      gfs_map_apply_short_stripes(map, path, len, &s);
+static void apply_cached(const gfs_map *map, size_t len, gfs_stripes s) {
+  const gfs_pass *pass = map->pass;
+  for (size_t n = 0; n < s.count; n++) {
+    const uint8_t *const *src = s.src + n * map->inputs;
+    uint8_t *const *dst = s.dst + n * map->outputs;
+    if (map->dots == 1)
+      pass->kernel[GFS_PATH_cached](len, map->inputs, pass->tables, src, dst);
     else
-      map->adaptive->apply_stripes(map->adaptive, path, len, &s);
-    return;
+      gfs_map_apply_pieces(map, GFS_PATH_cached, len, src, dst);
   }
-  gfsmith_hint hint = path == GFS_PATH_cached ? GFSMITH_HINT_CACHED : GFSMITH_HINT_STREAMING;
-  for (size_t n = 0; n < s.count; n++)
-    gfs_map_apply(map, hint, len, s.src + n * map->inputs, s.dst + n * map->outputs);
+}
+
+void gfs_map_apply_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
+  if (path == GFS_PATH_cached)
+    apply_cached(map, len, s);
+  else if (len > gfs_next_stripe_bytes() / (map->inputs + map->outputs))
+    for (size_t n = 0; n < s.count; n++)
+      gfs_map_apply(map, GFSMITH_HINT_STREAMING, len, s.src + n * map->inputs,
+                    s.dst + n * map->outputs);
+  else if (map->adaptive == NULL)
+    gfs_map_apply_short_stripes(map, path, len, &s);
+  else
+    map->adaptive->apply_stripes(map->adaptive, path, len, &s);
 }

@@ -66,6 +66,8 @@ static size_t cached_length(gfsmith_hint hint, unsigned shards) {
 }
 
 bool gfs_any_missing(const uint8_t *const *pointers, size_t count) {
+  if (count > 0 && gfs_common_bits(pointers, count) != 0)
+    return false;
   for (size_t n = 0; n < count; n++)
     if (pointers[n] == NULL)
       return true;

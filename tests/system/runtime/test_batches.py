@@ -36,8 +36,8 @@ MUTANTS = (
     # No prefetch of the next stripe, a wrong one, or one where it does not pay.
     Mutant("n + 1 < s.count || s.more", "n + 1 < s.count", within="gfs_map_apply_short_stripes"),
     Mutant("s.count + s.more", "s.count", within="gfsmith_encode_strided"),
-    Mutant("len <= gfs_next_stripe_bytes() / (map->inputs + map->outputs)", "true"),
-    Mutant("path != GFS_PATH_cached && $fits", "$fits", within="gfs_map_apply_stripes"),
+    Mutant("len > gfs_next_stripe_bytes() / (map->inputs + map->outputs)", "false"),
+    Mutant("path == GFS_PATH_cached", "false", within="gfs_map_apply_stripes"),
     Mutant("gfs_least(count, gfs_limits_here()->own_cache / len + 1)", "1"),
     # Arguments that are not checked, or not before a stripe is written.
     Mutant("!gfs_all_given(data, count * codec->k)", "!gfs_all_given(data, codec->k)"),

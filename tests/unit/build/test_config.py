@@ -8,7 +8,8 @@ from gfsmith.build import config
 from gfsmith.codes import parity_matrix
 from gfsmith.field import Field
 from gfsmith.field.matrix import bit_matrix
-from gfsmith.kernel.spec import SpecError, Technique
+from gfsmith.kernel.spec import Operation, SpecError, Store, Technique
+from tests.support.paths import ROOT
 from tests.support.specs import make_program
 
 GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
@@ -127,3 +128,23 @@ def test_codes_stay_over_their_field() -> None:
     for spec in config.specs(config.parse(text, "my.toml"), "my.toml"):
         assert spec.field.polynomial == 0x11D
         assert spec.baked is not None and spec.baked.code == "backblaze"
+
+
+@pytest.mark.parametrize("isa", ["gfni_avx512", "gfni_avx2", "avx512", "avx2"])
+def test_fixed_shapes_of_the_default_set_have_kernels_for_memory(isa: str) -> None:
+    """From memory a kernel for any number of sources is slower (docs/batches.md)."""
+    loaded = config.load(ROOT / "gfsmith.toml")
+    fixed = [
+        spec
+        for spec in config.specs(loaded, "gfsmith.toml")
+        if (spec.isa.name, spec.operation) == (isa, Operation.DOT)
+        and spec.inputs is not None
+        and spec.baked is None
+        and spec.technique is not Technique.MULB
+    ]
+    cached, streaming, pipelined = (
+        {(spec.inputs, spec.outputs) for spec in fixed if (spec.store, spec.pipelined) == kind}
+        for kind in ((Store.TEMPORAL, False), (Store.STREAMING, False), (Store.STREAMING, True))
+    )
+    assert cached >= {(10, 4), (6, 3)}
+    assert cached == streaming == pipelined
