@@ -43,11 +43,23 @@ static void fill_bitplane(const uint8_t *column, uint8_t *entry) {
     entry[bit] = column[bit];
 }
 
+/* Exchange the blocks of `size` x `size` bits above the diagonal of an 8 x 8 matrix with those
+ * below it. upper: the bits of the blocks above it, moved to those below. */
+static uint64_t swap_blocks(uint64_t matrix, unsigned size, uint64_t upper) {
+  uint64_t changed = (matrix ^ matrix >> 7 * size) & upper;
+  return matrix ^ changed ^ changed << 7 * size;
+}
+
+/* The bytes are the rows of the matrix, the last one first. */
 static void fill_affine(const uint8_t *column, uint8_t *entry) {
-  memset(entry, 0, 8);
+  uint64_t matrix = 0;
   for (unsigned bit = 0; bit < 8; bit++)
-    for (unsigned row = 0; row < 8; row++)
-      entry[7 - row] |= (uint8_t)((column[bit] >> row & 1) << bit);
+    matrix |= (uint64_t)column[bit] << 8 * bit;
+  matrix = swap_blocks(matrix, 1, UINT64_C(0x00aa00aa00aa00aa));
+  matrix = swap_blocks(matrix, 2, UINT64_C(0x0000cccc0000cccc));
+  matrix = swap_blocks(matrix, 4, UINT64_C(0x00000000f0f0f0f0));
+  for (unsigned row = 0; row < 8; row++)
+    entry[7 - row] = (uint8_t)(matrix >> 8 * row);
 }
 
 static void fill_isal(const uint8_t *column, uint8_t *entry) {
