@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 POLYNOMIALS = {"leopard8": 0x11D, "leopard16": 0x1002D, "reed_solomon_simd": 0x1002D, "lch16": 0x1002D}
-#: Shapes for the matrix: one shard, several blocks of data, truncated blocks.
+#: Shapes for the matrix: one shard, several blocks of data, truncated blocks, points in layers of distances 1
+#: to 4 whose constants are not in GF(2^8).
 SMALL = (
     ("leopard8", 1, 1),
     ("leopard8", 5, 3),
@@ -28,6 +29,7 @@ SMALL = (
     ("leopard16", 3, 2),
     ("leopard16", 13, 5),
     ("leopard16", 6, 24),
+    ("leopard16", 1100, 5),
     ("reed_solomon_simd", 3, 2),
     ("reed_solomon_simd", 3, 4),
     ("reed_solomon_simd", 4, 3),

@@ -3,103 +3,178 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 3 /* constants of two layers */ };
+enum {
+  GROUP = 3,      /* constants of two layers */
+  SUBFIELD = 256, /* the constants below are in GF(2^8) */
+  BYTE_GROUPS = SUBFIELD / 4
+};
 
-static void image_columns(const gfs_cantor *field, unsigned from, unsigned to, unsigned exponent,
-                          uint8_t *column) {
-  for (unsigned bit = 0; bit < 8; bit++)
-    column[bit] = (uint8_t)(gfs_cantor_scale(field, 1u << (8 * from + bit), exponent) >> 8 * to);
+/* An element in the other basis, in which the high byte is the same. */
+static unsigned other_basis(const gfs_transform *t, unsigned x) { return x ^ t->image[x >> 8]; }
+
+static void fill_table(const gfs_transform *t, const gfs_cantor *field, unsigned planes,
+                       unsigned exponent, const gfs_basis basis[2], uint8_t *table) {
+  for (unsigned from = 0; from < planes; from++) {
+    uint8_t column[GFS_TRANSFORM_PLANES][8];
+    for (unsigned bit = 0; bit < 8; bit++) {
+      unsigned x = 1u << (8 * from + bit);
+      x = gfs_cantor_scale(field, basis[0] == GFS_BASIS_ROW ? other_basis(t, x) : x, exponent);
+      x = basis[1] == GFS_BASIS_ROW ? other_basis(t, x) : x;
+      for (unsigned to = 0; to < planes; to++)
+        column[to][bit] = (uint8_t)(x >> 8 * to);
+    }
+    for (unsigned to = 0; to < planes; to++) {
+      gfs_tables_fill_map(t->format, column[to], table);
+      table += gfs_tables_entry(t->format);
+    }
+  }
 }
 
 void gfs_transform_table(const gfs_transform *t, const gfs_cantor *field, unsigned exponent,
-                         uint8_t *table) {
-  for (unsigned from = 0; from < t->planes; from++)
-    for (unsigned to = 0; to < t->planes; to++) {
-      uint8_t column[8];
-      image_columns(field, from, to, exponent, column);
-      gfs_tables_fill_map(t->format, column, table);
-      table += gfs_tables_entry(t->format);
-    }
+                         gfs_basis from, gfs_basis to, uint8_t *table) {
+  fill_table(t, field, t->planes, exponent, (gfs_basis[]){from, to}, table);
 }
 
-static bool find_kernels(gfs_transform *t, const gfs_isa *isa) {
-  unsigned both = 2 * t->planes, four = 4 * t->planes;
-  t->fft = gfs_dispatch_kernel(isa, GFS_OPERATION_fft, both, both, GFS_PATH_cached);
-  t->ifft = gfs_dispatch_kernel(isa, GFS_OPERATION_ifft, both, both, GFS_PATH_cached);
-  t->fft4 = gfs_dispatch_kernel(isa, GFS_OPERATION_fft4, four, four, GFS_PATH_cached);
-  t->ifft4 = gfs_dispatch_kernel(isa, GFS_OPERATION_ifft4, four, four, GFS_PATH_cached);
+static bool find_kernels(gfs_butterflies *b, const gfs_isa *isa, unsigned planes) {
+  unsigned both = 2 * planes, four = 4 * planes;
+  b->planes = planes;
+  b->fft = gfs_dispatch_kernel(isa, GFS_OPERATION_fft, both, both, GFS_PATH_cached);
+  b->ifft = gfs_dispatch_kernel(isa, GFS_OPERATION_ifft, both, both, GFS_PATH_cached);
+  b->fft4 = gfs_dispatch_kernel(isa, GFS_OPERATION_fft4, four, four, GFS_PATH_cached);
+  b->ifft4 = gfs_dispatch_kernel(isa, GFS_OPERATION_ifft4, four, four, GFS_PATH_cached);
+  return b->fft != NULL && b->ifft != NULL;
+}
+
+static bool find_all_kernels(gfs_transform *t, const gfs_isa *isa) {
   t->dot = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, t->planes, t->planes, GFS_PATH_cached);
   t->mad = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, 1, 1, GFS_PATH_cached);
-  return t->fft != NULL && t->ifft != NULL && t->dot != NULL && t->mad != NULL;
+  return t->dot != NULL && t->mad != NULL && find_kernels(&t->bytes, isa, 1) &&
+         (t->planes == 1 || find_kernels(&t->words, isa, t->planes));
 }
 
-static uint8_t *group_of(const gfs_transform *t, unsigned c) {
-  return t->groups + (size_t)c * GROUP * t->entry;
+static uint8_t *group_of(const gfs_butterflies *b, unsigned c) {
+  return b->groups + (size_t)(c - b->least) * GROUP * b->entry;
 }
 
 /* The table of the constant 2 c, the second or the third one of a group. */
-static uint8_t *constant_of(const gfs_transform *t, unsigned c) {
-  return group_of(t, c / 2) + (1 + c % 2) * t->entry;
+static uint8_t *constant_of(const gfs_butterflies *b, unsigned c) {
+  return group_of(b, c / 2) + (1 + c % 2) * b->entry;
+}
+
+/* Make the tables of the groups `least` to end - 1. */
+static gfsmith_status fill_groups(const gfs_transform *t, gfs_butterflies *b,
+                                  const gfs_cantor *field, unsigned least, unsigned end) {
+  static const gfs_basis rows[] = {GFS_BASIS_ROW, GFS_BASIS_ROW};
+  b->entry = gfs_tables_entry(t->format) * b->planes * b->planes;
+  b->least = least;
+  if (least >= end)
+    return GFSMITH_OK;
+  b->groups = calloc(end - least, GROUP * b->entry);
+  if (b->groups == NULL)
+    return GFSMITH_ENOMEM;
+  for (unsigned c = least; c < end; c++) {
+    const unsigned constant[GROUP] = {2 * c, 4 * c, 4 * c + 2};
+    for (unsigned i = 0; i < GROUP; i++)
+      if (constant[i] != 0)
+        fill_table(t, field, b->planes, field->logarithm[constant[i]], rows,
+                   group_of(b, c) + i * b->entry);
+  }
+  return GFSMITH_OK;
+}
+
+/* The low byte of b[8] b[i] is the image of bit i; its high byte is 1 << i (test_wide.py). */
+static void fill_change(gfs_transform *t, const gfs_cantor *field) {
+  uint8_t column[8];
+  for (unsigned bit = 0; bit < 8; bit++) {
+    column[bit] = (uint8_t)gfs_cantor_scale(field, 1u << 8, field->logarithm[1u << bit]);
+    for (unsigned high = 0; high < 1u << bit; high++)
+      t->image[high | 1u << bit] = (uint8_t)(t->image[high] ^ column[bit]);
+  }
+  gfs_tables_fill_map(t->format, column, t->change);
 }
 
 gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, unsigned planes,
                                     unsigned n) {
   const gfs_isa *isa = gfs_dispatch_isa();
   *t = (gfs_transform){.planes = planes};
-  if (isa == NULL || !find_kernels(t, isa))
+  if (isa == NULL || !find_all_kernels(t, isa))
     return GFSMITH_EUNSUPPORTED;
   t->format = isa->format;
   t->entry = gfs_tables_entry(t->format) * planes * planes;
   const uint8_t unit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
   gfs_tables_fill_map(t->format, unit, t->one);
-  unsigned constants = n / 2, groups = (constants + 1) / 2;
-  t->groups = calloc(groups, GROUP * t->entry);
-  if (t->groups == NULL)
-    return GFSMITH_ENOMEM;
-  for (unsigned c = 1; c < constants; c++)
-    gfs_transform_table(t, field, field->logarithm[2 * c], constant_of(t, c));
-  for (unsigned c = 1; c < groups; c++)
-    memcpy(group_of(t, c), constant_of(t, c), t->entry);
-  return GFSMITH_OK;
+  if (planes > 1)
+    fill_change(t, field);
+  unsigned groups = (n / 2 + 1) / 2, first = groups < BYTE_GROUPS ? groups : BYTE_GROUPS;
+  gfsmith_status status = fill_groups(t, &t->bytes, field, 0, first);
+  if (status == GFSMITH_OK)
+    status = fill_groups(t, &t->words, field, first, groups);
+  return status;
 }
 
-void gfs_transform_destroy(gfs_transform *t) { free(t->groups); }
+void gfs_transform_destroy(gfs_transform *t) {
+  free(t->bytes.groups);
+  free(t->words.groups);
+}
 
 void gfs_transform_add(const gfs_transform *t, const gfs_rows *rows, unsigned at,
                        const gfs_rows *other, unsigned first, unsigned count) {
-  for (unsigned p = 0; p < t->planes; p++) {
-    const uint8_t *from = other->plane[p] + first * other->bytes;
-    uint8_t *to = rows->plane[p] + at * rows->bytes;
-    t->mad(count * rows->bytes, 1, t->one, &from, &to);
-  }
+  const uint8_t *from = other->start + first * other->bytes;
+  uint8_t *to = rows->start + at * rows->bytes;
+  t->mad(count * rows->bytes, 1, t->one, &from, &to);
+}
+
+void gfs_transform_change(const gfs_transform *t, const gfs_rows *rows, unsigned row) {
+  if (t->planes == 1)
+    return;
+  uint8_t *low = gfs_transform_plane(t, rows, row, 0);
+  const uint8_t *high = gfs_transform_plane(t, rows, row, 1);
+  t->mad(rows->bytes / t->planes, 1, t->change, &high, &low);
+}
+
+/* The kernels for the constants from `constant` on, which are in one group. */
+static const gfs_butterflies *kernels_for(const gfs_transform *t, unsigned constant) {
+  return constant < SUBFIELD ? &t->bytes : &t->words;
 }
 
 /* The butterflies of `count` elements: the d rows from `at` on, the d rows behind them, and so on.
- */
-static void butterflies(const gfs_transform *t, gfsmith_kernel *run, const uint8_t *table,
+ * If elements have several planes, each call takes one row of each element. */
+static void butterflies(const gfs_butterflies *b, gfsmith_kernel *run, const uint8_t *table,
                         const gfs_rows *rows, unsigned at, unsigned d, unsigned count) {
   uint8_t *shard[4 * GFS_TRANSFORM_PLANES];
-  for (unsigned i = 0; i < count; i++)
-    for (unsigned p = 0; p < t->planes; p++)
-      shard[i * t->planes + p] = rows->plane[p] + (at + (size_t)i * d) * rows->bytes;
-  run(d * rows->bytes, count * t->planes, table, (const uint8_t *const *)shard, shard);
+  const unsigned together = b->planes == 1 ? d : 1;
+  const size_t len = together * rows->bytes / b->planes;
+  for (unsigned row = at; row < at + d; row += together) {
+    for (unsigned i = 0; i < count; i++)
+      for (unsigned p = 0; p < b->planes; p++)
+        shard[i * b->planes + p] = rows->start + (row + (size_t)i * d) * rows->bytes + p * len;
+    run(len, count * b->planes, table, (const uint8_t *const *)shard, shard);
+  }
 }
 
 /* The layer of two times d rows. point: that of row at. With the constant 0 both transforms only
  * add x to y. */
-static void layer(const gfs_transform *t, gfsmith_kernel *run, const gfs_rows *rows, unsigned at,
+static void layer(const gfs_transform *t, bool inverse, const gfs_rows *rows, unsigned at,
                   unsigned d, unsigned point) {
   if (point / d == 0) {
     gfs_transform_add(t, rows, at + d, rows, at, d);
     return;
   }
-  butterflies(t, run, constant_of(t, point / d / 2), rows, at, d, 2);
+  const gfs_butterflies *b = kernels_for(t, point / d);
+  butterflies(b, inverse ? b->ifft : b->fft, constant_of(b, point / d / 2), rows, at, d, 2);
 }
 
 /* The layers of four times d rows. */
-static void two_layers(const gfs_transform *t, gfsmith_kernel *run, const gfs_rows *rows,
-                       unsigned at, unsigned d, unsigned point) {
-  butterflies(t, run, group_of(t, point / d / 4), rows, at, d, 4);
+static void two_layers(const gfs_transform *t, bool inverse, const gfs_rows *rows, unsigned at,
+                       unsigned d, unsigned point) {
+  const gfs_butterflies *b = kernels_for(t, point / d);
+  butterflies(b, inverse ? b->ifft4 : b->fft4, group_of(b, point / d / 4), rows, at, d, 4);
+}
+
+/* True if all kernels for two layers exist. */
+static bool has_two_layers(const gfs_transform *t) {
+  bool bytes = t->bytes.fft4 != NULL && t->bytes.ifft4 != NULL;
+  return bytes && (t->planes == 1 || (t->words.fft4 != NULL && t->words.ifft4 != NULL));
 }
 
 /* A transform's rows, of which those from `from` to `to` - 1 have values. */
@@ -119,14 +194,14 @@ static void interpolate(const part *p, unsigned at, unsigned size) {
     return;
   if (half == 0) {
     p->values.visit(p->values.context, p->rows, at);
-  } else if (p->t->ifft4 != NULL && quarter > 0 && at + half < p->to) {
+  } else if (has_two_layers(p->t) && quarter > 0 && at + half < p->to) {
     for (unsigned i = 0; i < 4; i++)
       interpolate(p, at + i * quarter, quarter);
-    two_layers(p->t, p->t->ifft4, p->rows, at, quarter, p->first + at);
+    two_layers(p->t, true, p->rows, at, quarter, p->first + at);
   } else {
     interpolate(p, at, half);
     interpolate(p, at + half, half);
-    layer(p->t, p->t->ifft, p->rows, at, half, p->first + at);
+    layer(p->t, true, p->rows, at, half, p->first + at);
   }
 }
 
@@ -142,12 +217,12 @@ static void evaluate(const part *p, unsigned at, unsigned size) {
     return;
   if (half == 0) {
     p->values.visit(p->values.context, p->rows, at);
-  } else if (p->t->fft4 != NULL && quarter > 0 && at + half < p->to && at + half > p->from) {
-    two_layers(p->t, p->t->fft4, p->rows, at, quarter, p->first + at);
+  } else if (has_two_layers(p->t) && quarter > 0 && at + half < p->to && at + half > p->from) {
+    two_layers(p->t, false, p->rows, at, quarter, p->first + at);
     for (unsigned i = 0; i < 4; i++)
       evaluate(p, at + i * quarter, quarter);
   } else {
-    layer(p->t, p->t->fft, p->rows, at, half, p->first + at);
+    layer(p->t, false, p->rows, at, half, p->first + at);
     evaluate(p, at, half);
     evaluate(p, at + half, half);
   }

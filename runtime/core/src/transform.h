@@ -2,8 +2,8 @@
  * on rows of bytes.
  *
  * Row i belongs to the point whose coefficients in Cantor's basis are the bits of i. Polynomials
- * have coefficients in the basis of Lin, Chung and Han. The rows of a plane are contiguous, so one
- * kernel call processes all butterflies of a layer that have the same constant.
+ * have coefficients in the basis of Lin, Chung and Han. Rows are contiguous, so if a constant is in
+ * GF(2^8), one kernel call processes all its butterflies in a layer.
  *
  * Source: S.-J. Lin, W.-H. Chung, Y. S. Han, "Novel polynomial basis and its application to
  * Reed-Solomon erasure codes", FOCS 2014; S.-J. Lin, T. Y. Al-Naffouri, Y. S. Han, W.-H. Chung,
@@ -17,25 +17,44 @@
 
 enum { GFS_TRANSFORM_PLANES = 2 /* most planes of an element */ };
 
-/* The kernels of an instruction set for a field, and the constants of the butterflies. In Cantor's
- * basis those of a layer are the constants of the first layer, 0, 2, 4, .., beginning with the
- * first. Two layers on four rows need the constants 2 c, 4 c and 4 c + 2, which are a group. */
-typedef struct gfs_transform {
+/* The kernels of butterflies of elements that consist of `planes` bytes each, and the tables of
+ * their constants. In Cantor's basis those of a layer are the constants of the first layer, 0, 2,
+ * 4, .., beginning with the first. Two layers on four rows need the constants 2 c, 4 c and 4 c + 2,
+ * which are a group. */
+typedef struct gfs_butterflies {
   gfsmith_kernel *fft, *ifft;
   gfsmith_kernel *fft4, *ifft4; /* two layers; NULL if the set has no such kernels */
-  gfsmith_kernel *dot;          /* products of an element */
-  gfsmith_kernel *mad;          /* of one plane: with the constant 1, the addition of rows */
-  gfs_format format;
   unsigned planes;
   size_t entry;    /* bytes of the table of one constant */
-  uint8_t one[32]; /* the table of the byte map x -> x */
-  uint8_t *groups; /* the tables of the groups c = 0, 1, .. */
+  unsigned least;  /* the first group */
+  uint8_t *groups; /* the tables of the groups c = least, least + 1, .. */
+} gfs_butterflies;
+
+/* Rows have the elements of GF(2^16) in the basis b[0] .. b[7], b[8] b[0] .. b[8] b[7], where b[0],
+ * b[1], .. is Cantor's. b[0] .. b[7] is a basis of the subfield GF(2^8), so a product by one of its
+ * elements is the same map of the low and of the high byte. Most constants are in the subfield:
+ * those below 256. */
+typedef struct gfs_transform {
+  gfs_butterflies bytes; /* by constants in GF(2^8), of each byte */
+  gfs_butterflies words; /* by the other constants */
+  gfsmith_kernel *dot;   /* products of an element */
+  gfsmith_kernel *mad;   /* of one byte: with the constant 1, the addition of rows */
+  gfs_format format;
+  unsigned planes;    /* bytes of an element */
+  size_t entry;       /* bytes of the table of gfs_transform_table */
+  uint8_t one[32];    /* the table of the byte map x -> x */
+  uint8_t change[32]; /* that of the map that gives the difference of the bases' low bytes */
+  uint8_t image[256]; /* of each high byte under this map */
 } gfs_transform;
 
-/* Rows of `bytes` bytes: row i of a plane is at plane[p] + i * bytes. */
+/* The bases of elements: Cantor's in shards, and that of rows. */
+typedef enum gfs_basis { GFS_BASIS_SHARD, GFS_BASIS_ROW } gfs_basis;
+
+/* Rows of `bytes` bytes: row i is at start + i * bytes, first the low bytes of its elements, then
+ * the high ones. */
 typedef struct gfs_rows {
   size_t bytes;
-  uint8_t *plane[GFS_TRANSFORM_PLANES];
+  uint8_t *start;
 } gfs_rows;
 
 /* A function of a row: before the inverse transform reads the row, or after the forward one has
@@ -51,9 +70,19 @@ gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, u
 
 void gfs_transform_destroy(gfs_transform *t);
 
-/* Write the table of the product by x^exponent: t->entry bytes. */
+/* Write the table of the product by x^exponent, of elements in the basis `from`, with results in
+ * the basis `to`: t->entry bytes. */
 void gfs_transform_table(const gfs_transform *t, const gfs_cantor *field, unsigned exponent,
-                         uint8_t *table);
+                         gfs_basis from, gfs_basis to, uint8_t *table);
+
+/* Change the basis of the elements of a row from either one to the other one. */
+void gfs_transform_change(const gfs_transform *t, const gfs_rows *rows, unsigned row);
+
+/* The bytes number `plane` of the elements of a row. */
+static inline uint8_t *gfs_transform_plane(const gfs_transform *t, const gfs_rows *rows, size_t row,
+                                           unsigned plane) {
+  return rows->start + row * rows->bytes + plane * (rows->bytes / t->planes);
+}
 
 /* Rows `at` to at + size - 1, size a power of two that divides `at`, belong to the points from
  * `first` on. Values become coefficients. Of the rows only the first `given` are not 0; `fill`

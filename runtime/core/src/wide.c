@@ -164,13 +164,9 @@ typedef struct wide_work {
   size_t slice; /* most bytes of a shard */
 } wide_work;
 
-/* The rows `first` to first + count - 1 of the work, for a slice of `part` bytes. */
-static gfs_rows rows_of(const gfs_transform *t, const wide_work *w, size_t first, size_t count,
-                        size_t part) {
-  gfs_rows rows = {.bytes = part / t->planes};
-  for (unsigned p = 0; p < t->planes; p++)
-    rows.plane[p] = w->start + first * w->slice + p * count * rows.bytes;
-  return rows;
+/* The rows from `first` on of the work, for a slice of `part` bytes. */
+static gfs_rows rows_of(const wide_work *w, size_t first, size_t part) {
+  return (gfs_rows){.bytes = part, .start = w->start + first * w->slice};
 }
 
 /* `count` elements of a shard to their low and high bytes. */
@@ -203,35 +199,36 @@ static inline void join(wide_layout layout, size_t count, const uint8_t *restric
 /* Row i = a slice of a shard, split into planes. */
 static void load(const gfsmith_wide *wide, const gfs_rows *rows, size_t i, const uint8_t *shard) {
   const wide_layout layout = wide->code->layout;
-  uint8_t *low = rows->plane[0] + i * rows->bytes;
+  const gfs_transform *t = &wide->transform;
+  uint8_t *low = gfs_transform_plane(t, rows, i, 0);
   if (layout == LAYOUT_BYTES) {
     memcpy(low, shard, rows->bytes);
     return;
   }
-  uint8_t *high = rows->plane[1] + i * rows->bytes;
-  size_t at = 0;
-  for (; at + HALF <= rows->bytes; at += HALF)
+  uint8_t *high = gfs_transform_plane(t, rows, i, 1);
+  size_t at = 0, elements = rows->bytes / 2;
+  for (; at + HALF <= elements; at += HALF)
     split(layout, HALF, shard + 2 * at, low + at, high + at);
-  split(layout, rows->bytes - at, shard + 2 * at, low + at, high + at);
+  split(layout, elements - at, shard + 2 * at, low + at, high + at);
 }
 
 static void store(const gfsmith_wide *wide, const gfs_rows *rows, size_t i, uint8_t *shard) {
   const wide_layout layout = wide->code->layout;
-  const uint8_t *low = rows->plane[0] + i * rows->bytes;
+  const gfs_transform *t = &wide->transform;
+  const uint8_t *low = gfs_transform_plane(t, rows, i, 0);
   if (layout == LAYOUT_BYTES) {
     memcpy(shard, low, rows->bytes);
     return;
   }
-  const uint8_t *high = rows->plane[1] + i * rows->bytes;
-  size_t at = 0;
-  for (; at + HALF <= rows->bytes; at += HALF)
+  const uint8_t *high = gfs_transform_plane(t, rows, i, 1);
+  size_t at = 0, elements = rows->bytes / 2;
+  for (; at + HALF <= elements; at += HALF)
     join(layout, HALF, low + at, high + at, shard + 2 * at);
-  join(layout, rows->bytes - at, low + at, high + at, shard + 2 * at);
+  join(layout, elements - at, low + at, high + at, shard + 2 * at);
 }
 
-static void clear(const gfs_transform *t, const gfs_rows *rows, size_t from, size_t to) {
-  for (unsigned p = 0; p < t->planes; p++)
-    memset(rows->plane[p] + from * rows->bytes, 0, (to - from) * rows->bytes);
+static void clear(const gfs_rows *rows, size_t from, size_t to) {
+  memset(rows->start + from * rows->bytes, 0, (to - from) * rows->bytes);
 }
 
 /* The bytes from `at` on of some shards, those of the rows. */
@@ -245,17 +242,13 @@ typedef struct wide_slice {
 static void load_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_slice *s = context;
   load(s->wide, rows, row, s->from[row] + s->at);
+  gfs_transform_change(&s->wide->transform, rows, row);
 }
 
 static void store_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_slice *s = context;
+  gfs_transform_change(&s->wide->transform, rows, row);
   store(s->wide, rows, row, s->to[row] + s->at);
-}
-
-static void copy_rows(const gfs_transform *t, const gfs_rows *to, const gfs_rows *from,
-                      unsigned count) {
-  for (unsigned p = 0; p < t->planes; p++)
-    memcpy(to->plane[p], from->plane[p], count * from->bytes);
 }
 
 /* The data determine a polynomial in block 0; the parities are its values in the other blocks. */
@@ -263,15 +256,15 @@ static void encode_behind(const gfsmith_wide *wide, const wide_work *w, size_t a
                           const uint8_t *const *data, uint8_t *const *parity) {
   const gfs_transform *t = &wide->transform;
   const unsigned block = wide->block;
-  gfs_rows polynomial = rows_of(t, w, 0, block, part);
+  gfs_rows polynomial = rows_of(w, 0, part);
   const wide_slice from = {.wide = wide, .from = data, .at = at};
-  clear(t, &polynomial, wide->k, block);
+  clear(&polynomial, wide->k, block);
   gfs_transform_inverse(t, &polynomial, block, 0, wide->k, (gfs_row_visit){load_row, &from});
   for (unsigned first = 0; first < wide->m; first += block) {
     bool last = wide->m - first <= block;
-    gfs_rows rows = last ? polynomial : rows_of(t, w, block, block, part);
+    gfs_rows rows = last ? polynomial : rows_of(w, block, part);
     if (!last)
-      copy_rows(t, &rows, &polynomial, block);
+      memcpy(rows.start, polynomial.start, block * part);
     const wide_slice to = {.wide = wide, .to = parity + first, .at = at};
     gfs_transform_forward(t, &rows, block, block + first, 0, last ? wide->m - first : block,
                           (gfs_row_visit){store_row, &to});
@@ -284,12 +277,12 @@ static void encode_before(const gfsmith_wide *wide, const wide_work *w, size_t a
                           const uint8_t *const *data, uint8_t *const *parity) {
   const gfs_transform *t = &wide->transform;
   const unsigned block = wide->block;
-  gfs_rows sum = rows_of(t, w, 0, block, part);
+  gfs_rows sum = rows_of(w, 0, part);
   for (unsigned first = 0; first < wide->k; first += block) {
     unsigned given = wide->k - first < block ? wide->k - first : block;
-    gfs_rows rows = first == 0 ? sum : rows_of(t, w, block, block, part);
+    gfs_rows rows = first == 0 ? sum : rows_of(w, block, part);
     const wide_slice s = {.wide = wide, .from = data + first, .at = at};
-    clear(t, &rows, given, block);
+    clear(&rows, given, block);
     gfs_transform_inverse(t, &rows, block, block + first, given, (gfs_row_visit){load_row, &s});
     if (first > 0)
       gfs_transform_add(t, &sum, 0, &rows, 0, block);
@@ -418,10 +411,14 @@ static gfsmith_status fill_constants(const gfsmith_wide *wide, wide_loss *lost) 
   gfs_locator(&wide->field, n, unknown, logarithm, logarithm + n);
   for (unsigned i = 0; i < wide->k + wide->m; i++) {
     unsigned exponent = logarithm[point_of(wide, i)];
-    if (lost->wanted[i])
+    gfs_basis from = GFS_BASIS_SHARD, to = GFS_BASIS_ROW;
+    if (lost->wanted[i]) {
       exponent = (group - exponent) % group;
+      from = GFS_BASIS_ROW;
+      to = GFS_BASIS_SHARD;
+    }
     if (lost->wanted[i] || lost->present[i])
-      gfs_transform_table(&wide->transform, &wide->field, exponent,
+      gfs_transform_table(&wide->transform, &wide->field, exponent, from, to,
                           lost->tables + i * wide->transform.entry);
   }
   free(logarithm);
@@ -434,10 +431,10 @@ static void multiply(const gfs_transform *t, const uint8_t *table, const gfs_row
   const uint8_t *src[GFS_TRANSFORM_PLANES];
   uint8_t *dst[GFS_TRANSFORM_PLANES];
   for (unsigned p = 0; p < t->planes; p++) {
-    src[p] = from->plane[p] + i * from->bytes;
-    dst[p] = to->plane[p] + j * to->bytes;
+    src[p] = gfs_transform_plane(t, from, i, p);
+    dst[p] = gfs_transform_plane(t, to, j, p);
   }
-  t->dot(from->bytes, t->planes, table, src, dst);
+  t->dot(from->bytes / t->planes, t->planes, table, src, dst);
 }
 
 /* The bytes from `at` on of the shards, and a row for a part of one. */
@@ -454,7 +451,7 @@ static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
   const gfs_transform *t = &r->wide->transform;
   unsigned shard = shard_of(r->wide, row);
   if (shard == r->wide->k + r->wide->m || !r->lost->present[shard]) {
-    clear(t, rows, row, row + 1);
+    clear(rows, row, row + 1);
     return;
   }
   load(r->wide, r->one, 0, r->shards[shard] + r->at);
@@ -478,10 +475,10 @@ static void reconstruct_slice(const wide_call *call, const wide_work *w, size_t 
   const wide_loss *lost = call->lost;
   const gfs_transform *t = &wide->transform;
   const unsigned n = wide->points, given = wide->block + shards_behind(wide);
-  gfs_rows rows = rows_of(t, w, 0, n, part), one = rows_of(t, w, n, 1, part);
+  gfs_rows rows = rows_of(w, 0, part), one = rows_of(w, n, part);
   const wide_repair r = {
       .wide = wide, .lost = lost, .one = &one, .shards = call->results, .at = at};
-  clear(t, &rows, given, n);
+  clear(&rows, given, n);
   gfs_transform_inverse(t, &rows, n, 0, given, (gfs_row_visit){fill_row, &r});
   gfs_transform_derive(t, &rows, n);
   gfs_transform_forward(t, &rows, n, 0, lost->from, lost->to, (gfs_row_visit){take_row, &r});

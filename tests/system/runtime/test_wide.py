@@ -333,6 +333,18 @@ def test_arguments(api: Api) -> None:
     api.lib.gfsmith_wide_destroy(None)
 
 
+def test_the_bases_of_shards_and_rows() -> None:
+    """transform.h: in Cantor's basis b, the elements below 256 are GF(2^8), and the high byte of b[8] b[i] is
+    1 << i."""
+    point = oracle.elements("leopard16")
+    number = np.argsort(point)
+    first = np.arange(256)
+    products = oracle.multiply("leopard16", point[first[:, None]], point[first])
+    assert (number[products] < 256).all()
+    bits = 1 << np.arange(8)
+    assert (number[oracle.multiply("leopard16", point[256], point[bits])] >> 8 == bits).all()
+
+
 MUTANTS = (
     Mutant("p->first + at", "at", within="interpolate", everywhere=True),
     Mutant("p->first + at", "at", within="evaluate", everywhere=True),
@@ -340,9 +352,9 @@ MUTANTS = (
     Mutant("block + first", "first", within="encode_before"),
     Mutant("block + first", "block", within="encode_behind"),
     Mutant("first > 0", "false", within="encode_before"),
-    Mutant("clear(t, &rows, given, block);", ";"),
-    Mutant("clear(t, &polynomial, wide->k, block);", ";"),
-    Mutant("copy_rows(t, &rows, &polynomial, block);", ";"),
+    Mutant("clear(&rows, given, block);", ";"),
+    Mutant("clear(&polynomial, wide->k, block);", ";"),
+    Mutant("memcpy(rows.start, polynomial.start, block * part);", ";"),
     Mutant("point / d / 4", "point / 4"),
     Mutant("1 + c % 2", "1"),
     Mutant("(size_t)i * d", "i"),
@@ -350,8 +362,8 @@ MUTANTS = (
     Mutant("at + size <= p->from", "at <= p->from", within="evaluate"),
     Mutant("shard + count", "shard", within="split"),
     Mutant("2 * i + 1", "2 * i", within="split"),
-    Mutant("split(layout, rows->bytes - at, shard + 2 * at, low + at, high + at)", "(void)0"),
-    Mutant("join(layout, rows->bytes - at, low + at, high + at, shard + 2 * at)", "(void)0"),
+    Mutant("split(layout, elements - at, shard + 2 * at, low + at, high + at)", "(void)0"),
+    Mutant("join(layout, elements - at, low + at, high + at, shard + 2 * at)", "(void)0"),
     Mutant("point + 1", "point", within="find_loss"),
     Mutant("unknown[i] = true;", ";", within="fill_constants"),
     Mutant("wide->data_first ? n : wide->block", "wide->block"),
@@ -367,6 +379,14 @@ MUTANTS = (
     Mutant("field->order / n", "1"),
     Mutant("gfs_transform_derive(t, &rows, n);", ";"),
     Mutant("8 * from + bit", "bit"),
+    Mutant("8 * to", "0"),
+    Mutant("basis[0] == GFS_BASIS_ROW", "false"),
+    Mutant("basis[1] == GFS_BASIS_ROW", "false"),
+    Mutant("high | 1u << bit", "1u << bit"),
+    Mutant("4 * c + 2", "4 * c"),
+    Mutant("row += together", "row += d"),
+    Mutant("gfs_transform_change(&s->wide->transform, rows, row);", ";", within="load_row"),
+    Mutant("gfs_transform_change(&s->wide->transform, rows, row);", ";", within="store_row"),
     Mutant("len % wide->code->granule != 0", "false", within="gfsmith_wide_encode_parallel"),
 )
 
