@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
+	"regexp"
 	"sort"
 	"time"
 
@@ -30,6 +31,7 @@ var (
 	rounds = flag.Int("rounds", 31, "samples of each")
 	sample = flag.Duration("sample", 300*time.Microsecond, "time of a sample")
 	serial = flag.Bool("serial", false, "one goroutine a call, instead of the default")
+	cells  = flag.String("cells", "", "regular expression for the measured cells, such as ^Encode,10,4,")
 )
 
 func must[T any](made T, err error) T {
@@ -127,6 +129,7 @@ func measure(name string, calls [][2]func()) {
 
 func main() {
 	flag.Parse()
+	wanted := must(regexp.Compile(*cells))
 	fmt.Println("call,k,m,bytes,ns,ns of the original,first quartile,median,third quartile")
 	for _, shape := range shapes {
 		k, m := shape[0], shape[1]
@@ -140,7 +143,9 @@ func main() {
 				}
 			}
 			for i, name := range []string{"Encode", "Reconstruct", "Update"} {
-				measure(fmt.Sprintf("%s,%d,%d,%d", name, k, m, size), measured[i])
+				if cell := fmt.Sprintf("%s,%d,%d,%d", name, k, m, size); wanted.MatchString(cell) {
+					measure(cell, measured[i])
+				}
 			}
 		}
 	}

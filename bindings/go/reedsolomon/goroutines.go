@@ -7,9 +7,12 @@ import (
 	"github.com/klauspost/reedsolomon/internal/linear"
 )
 
-// minSharedBytes is the least number of bytes of all shards for each goroutine, if WithMinSplitSize is not used: fewer
-// take less time than waking another thread.
-const minSharedBytes = 1 << 20
+// The least numbers of bytes of all shards of a call in several goroutines, and for each of them, if WithMinSplitSize is
+// not used: fewer take less time than waking another thread and fetching shards from the cache of another core.
+const (
+	sharedBytes    = 4 << 20
+	minSharedBytes = 1 << 20
+)
 
 // workers returns the number of goroutines for a call: no more than can run at the same time, and no more than have
 // enough bytes.
@@ -17,7 +20,7 @@ func (o *options) workers(shards, length int) int {
 	most := 0
 	if o.minSplitSize > 0 {
 		most = length / o.minSplitSize
-	} else if shards*length >= 2*minSharedBytes {
+	} else if shards*length >= sharedBytes {
 		most = shards * length / minSharedBytes
 	}
 	if o.shardSize <= 0 && o.maxGoroutines < most {

@@ -3,6 +3,7 @@ package reedsolomon_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand"
 	"runtime"
@@ -132,11 +133,29 @@ func TestLeopardRepairs(t *testing.T) {
 	}
 }
 
-// Sources in memory are read group by group, with the same results as parts that fit in a cache.
-func TestManyLongShards(t *testing.T) {
-	const k, m, part, parts = 21, 4, 10000, 40
+// Far calls read many sources group by group, and write the targets of few with streaming stores, at any position. The
+// results are those of parts that fit in a cache.
+func TestFarCalls(t *testing.T) {
+	for _, shape := range [][2]int{{4, 2}, {10, 4}, {12, 4}, {21, 4}} {
+		for _, shift := range []int{0, 1} {
+			t.Run(fmt.Sprint(shape, shift), func(t *testing.T) { testFarCalls(t, shape[0], shape[1], shift) })
+		}
+	}
+}
+
+func testFarCalls(t *testing.T, k, m, shift int) {
+	const part = 10000
+	parts := (8<<20)/(k+m)/part + 1
 	encoder := create(t, k, m, reedsolomon.WithMaxGoroutines(1))
-	shards := encoded(t, encoder, rand.New(rand.NewSource(1)), part*parts)
+	shards := reedsolomon.AllocAligned(k+m, part*parts+shift)
+	random := rand.New(rand.NewSource(1))
+	for i := range shards {
+		shards[i] = shards[i][shift:]
+		random.Read(shards[i])
+	}
+	if err := encoder.Encode(shards); err != nil {
+		t.Fatal(err)
+	}
 	for at := 0; at < part*parts; at += part {
 		pieces := make([][]byte, k+m)
 		for i, shard := range shards {
@@ -147,7 +166,7 @@ func TestManyLongShards(t *testing.T) {
 		}
 	}
 	lost := append([][]byte(nil), shards...)
-	for _, i := range []int{0, 7, 20, 22} {
+	for _, i := range []int{0, k - 1, k, k + 1}[:m] {
 		lost[i] = nil
 	}
 	if err := encoder.Reconstruct(lost); err != nil {

@@ -52,6 +52,10 @@ class Entry:
         return _TABLES[self.spec.tables]
 
     @property
+    def streaming(self) -> bool:
+        return self.spec.store is Store.STREAMING
+
+    @property
     def size(self) -> int:
         return len(self.code)
 
@@ -63,12 +67,14 @@ class Entry:
 
 def takes(spec: KernelSpec) -> bool:
     """Return True if a package can use the kernel: x86-64 or neon, the field and tables of the package,
-    ordinary stores and no prefetching."""
+    no prefetching; with streaming stores, only a fixed number of sources."""
     if spec.isa.arch is not Arch.X86_64 and spec.isa.name != _COMPILED:
         return False
     if spec.field.polynomial != POLYNOMIAL or spec.tables not in _TABLES:
         return False
-    if spec.store is not Store.TEMPORAL or spec.prefetch or spec.pipelined:
+    if spec.prefetch or spec.pipelined:
+        return False
+    if spec.store is Store.STREAMING and (spec.operation is not Operation.DOT or spec.inputs is None):
         return False
     if spec.baked is not None and spec.baked.packets:
         return False
@@ -85,7 +91,11 @@ def check(specs: Sequence[KernelSpec], form: str) -> None:
             "use the C library for others"
         )
     for isa in isas(specs):
-        plain = (s for s in specs if s.isa.name == isa.name and s.baked is None and s.outputs == 1)
+        plain = (
+            s
+            for s in specs
+            if s.isa.name == isa.name and s.baked is None and s.outputs == 1 and s.store is Store.TEMPORAL
+        )
         have = {(s.operation, s.inputs) for s in plain}
         if (Operation.DOT, None) not in have:
             raise SpecError(

@@ -73,6 +73,13 @@ def test_a_kernel_with_much_stack_lies_inside_its_caller(kernels: list[packaged.
     assert f"TEXT {spec.symbol}<>" not in text
 
 
+def test_kernels_with_streaming_stores_are_marked(kernels: list[packaged.Proved]) -> None:
+    listed = golang.files(kernels, "k", NO_FRAMES)["kernels_amd64.go"]
+    marked = set(re.findall(r"\t{\"(\w+)\", Dot, \d+, [1-9]\d*, .*, true},\n", listed))
+    assert marked == {spec.symbol for spec, _ in kernels if spec.symbol.endswith("_nt")}
+    assert "gfs_dot_32x32_backblaze__gfni_avx512_u1_nt" in marked
+
+
 def test_frames_of_others_are_refused(kernels: list[packaged.Proved]) -> None:
     code = next(code for _, code in kernels if golang_amd64.listing(code).depth > 48)
     for wrong in (code[4:], code[:-1], code[:-3] + b"\x90" + code[-2:]):
@@ -90,7 +97,7 @@ def test_a_matrix_must_be_known_whole(kernels: list[packaged.Proved]) -> None:
     half, whole = (golang.files(plain + halves[:n], "k", NO_FRAMES) for n in (1, 2))
     assert '{"cauchy"' not in half["kernels.go"] and "cauchy" not in half["avx2_amd64.s"]
     assert '{"cauchy", 10, 4,' in whole["kernels.go"]
-    assert re.search(r"cauchym4r2__avx2_u1\", Dot, 0, 10, 2, None, 0, 2}", whole["kernels_amd64.go"])
+    assert re.search(r"cauchym4r2__avx2_u1\", Dot, 0, 10, 2, None, 0, 2, false}", whole["kernels_amd64.go"])
     assert "TEXT ·gfs_dot_10x2_cauchym4r0__avx2_u1(SB)" in whole["avx2_amd64.s"]
 
 

@@ -48,7 +48,15 @@ def test_a_known_matrix_has_its_rows(kernels: list[packaged.Proved]) -> None:
         f"    // cauchy 10x4\n    Matrix {{\n        k: 10,\n        rows: &[\n{rows}        ],\n"
         in made["mod.rs"]
     )
-    assert re.search(r"10, 4\), Tables::None, \(0, 0\), gfs_dot_10x4_cauchy__avx2\w+\)", made["x86_64.rs"])
+    assert re.search(r"10, 4\), Tables::None, \(0, 0\), false, gfs_dot_10x4_cauchy__avx2\w+\)", made["x86_64.rs"])
+
+
+def test_kernels_with_streaming_stores_are_marked(kernels: list[packaged.Proved]) -> None:
+    rows = rust.files(kernels)["x86_64.rs"].splitlines()
+    marked = {row.split()[-1].rstrip("),") for row in rows if ", true, gfs_" in row}
+    assert marked == {spec.symbol for spec, _ in kernels if spec.symbol.endswith("_nt")}
+    assert "gfs_dot_32x32_backblaze__gfni_avx512_u1_nt" in marked
+    assert not any(spec.inputs is None for spec, _ in kernels if spec.symbol in marked)
 
 
 def test_the_command_refuses_a_set_without_updates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,10 @@ use crate::{portable, tables};
 const STEP_BYTES: usize = 256 << 10;
 const LEAST_STEP: usize = 4 << 10;
 
+/// Bytes of all sources and targets of a call from which streaming stores pay: they are probably in memory, or in a cache
+/// that cores share.
+const FAR_BYTES: usize = 8 << 20;
+
 /// A matrix as a list of passes over the sources, each of which computes some rows with one kernel.
 #[derive(Debug)]
 pub struct Map {
@@ -19,10 +23,12 @@ pub struct Map {
     passes: Vec<Pass>,
 }
 
-/// Computes rows first, first + 1, ... with a kernel, an index of `KERNELS`, or one row in Rust.
+/// Computes rows first, first + 1, ... with a kernel, an index of `KERNELS`, or one row in Rust. streaming: the kernel for
+/// far calls.
 #[derive(Debug)]
 struct Pass {
     kernel: Option<usize>,
+    streaming: Option<usize>,
     first: usize,
     table: Vec<u8>,
 }
@@ -40,7 +46,8 @@ impl Map {
             let chosen = &rows[first..first + outputs];
             let table =
                 kernel.map_or_else(|| chosen[0].to_vec(), |n| tables::table(KERNELS[n].tables, chosen));
-            passes.push(Pass { kernel, first, table });
+            let streaming = kernel.map(streaming);
+            passes.push(Pass { kernel, streaming, first, table });
             first += outputs;
         }
         let step = if passes.len() > 1 { STEP_BYTES / inputs / LEAST_STEP * LEAST_STEP } else { usize::MAX };
@@ -60,10 +67,11 @@ impl Map {
     /// and a target must overlap nothing else.
     pub(crate) unsafe fn run(&self, len: usize, sources: &mut [*const u8], targets: &mut [*mut u8]) {
         debug_assert_eq!(sources.len(), self.inputs);
+        let far = len >= FAR_BYTES / (sources.len() + targets.len());
         let mut left = len;
         loop {
             let now = left.min(self.step);
-            self.passes.iter().for_each(|pass| pass.run(now, sources, targets));
+            self.passes.iter().for_each(|pass| pass.run(far, now, sources, targets));
             left -= now;
             if left == 0 {
                 return;
@@ -81,9 +89,9 @@ impl Pass {
 
     /// # Safety
     /// As for `Map::run`.
-    unsafe fn run(&self, len: usize, sources: &[*const u8], targets: &[*mut u8]) {
+    unsafe fn run(&self, far: bool, len: usize, sources: &[*const u8], targets: &[*mut u8]) {
         let targets = &targets[self.first..];
-        match self.kernel {
+        match if far { self.streaming } else { self.kernel } {
             Some(n) => {
                 let table = self.table.as_ptr();
                 (KERNELS[n].code)(len, sources.len(), table, sources.as_ptr(), targets.as_ptr())
@@ -100,7 +108,7 @@ impl Pass {
 /// Finds the kernel for a known matrix of most of the first rows.
 fn known(set: usize, rows: &[&[u8]]) -> Option<usize> {
     (0..KERNELS.len())
-        .filter(|&n| KERNELS[n].set == set && has(&KERNELS[n], rows))
+        .filter(|&n| KERNELS[n].set == set && !KERNELS[n].streaming && has(&KERNELS[n], rows))
         .max_by_key(|&n| KERNELS[n].outputs)
 }
 
@@ -117,14 +125,25 @@ fn has(kernel: &Kernel, rows: &[&[u8]]) -> bool {
 fn general(set: usize, inputs: usize, rows: usize) -> Option<usize> {
     let fits = |n: &usize| {
         let kernel = &KERNELS[*n];
-        let plain = kernel.set == set && kernel.operation == Operation::Dot && kernel.matrix < 0;
-        plain && (kernel.inputs == 0 || kernel.inputs == inputs)
+        let plain = kernel.operation == Operation::Dot && kernel.matrix < 0 && !kernel.streaming;
+        kernel.set == set && plain && (kernel.inputs == 0 || kernel.inputs == inputs)
     };
     let largest = (0..KERNELS.len()).filter(fits).map(|n| KERNELS[n].outputs).max()?;
     let passes = (rows + largest - 1) / largest;
     let even = (rows + passes - 1) / passes;
     let small = (0..KERNELS.len()).filter(fits).filter(|&n| KERNELS[n].outputs <= even);
     small.max_by_key(|&n| (KERNELS[n].outputs, KERNELS[n].inputs))
+}
+
+/// Finds the kernel that computes the same as another one from the same table with streaming stores; the other one if there
+/// is none.
+fn streaming(kernel: usize) -> usize {
+    let same = |n: &usize| {
+        let (a, b) = (&KERNELS[kernel], &KERNELS[*n]);
+        let shape = |k: &Kernel| (k.set, k.operation, k.inputs, k.outputs, k.tables, k.matrix, k.first);
+        b.streaming && shape(a) == shape(b)
+    };
+    (0..KERNELS.len()).find(same).unwrap_or(kernel)
 }
 
 /// Writes (`add` false) or adds the product of c and `input` to `out`. Panics if the lengths differ.
@@ -152,6 +171,7 @@ const fn singles() -> [[usize; 2]; PORTABLE] {
     while n < KERNELS.len() {
         let kernel = &KERNELS[n];
         if kernel.matrix < 0
+            && !kernel.streaming
             && kernel.outputs == 1
             && kernel.inputs <= 1
             && !matches!(kernel.tables, Tables::None)

@@ -7,12 +7,39 @@ import (
 )
 
 const (
-	farBytes = 4 << 20  // of all sources: they are probably in memory, not in a cache
+	farBytes = 8 << 20  // of all shards of a call: they are probably in memory, or in a cache that cores share
 	farRows  = 4        // of a matrix that reads its sources as fast as memory delivers them
 	fewReads = 14       // number of sources that are read together in any case
 	reads    = 10       // number of sources that are read together from memory: more take longer, on Zen 4 up to 1.5 times
 	farStep  = 32 << 10 // of each source; the targets stay in the second-level cache for all groups
 )
+
+// isFar returns whether calls with shards of this length are far: streaming stores pay, and reading few sources at once.
+func (m *Map) isFar(length int) bool { return length >= farBytes/(m.inputs+len(m.rows)) }
+
+// streaming finds the kernel that computes the same as another one from the same table with streaming stores; the other
+// one if there is none. Only kernels for a fixed number of sources have one.
+func streaming(kernel int) int {
+	if kernel == Portable || kernels.Kernels[kernel].Inputs == 0 {
+		return kernel
+	}
+	wanted := kernels.Kernels[kernel]
+	wanted.Streaming = true
+	for n, found := range kernels.Kernels {
+		if wanted.Symbol = found.Symbol; found.Streaming && found == wanted {
+			return n
+		}
+	}
+	return kernel
+}
+
+// kernelFor returns the kernel for shards in memory or in a cache.
+func (p *pass) kernelFor(far bool) int {
+	if far {
+		return p.streaming
+	}
+	return p.kernel
+}
 
 // groups are maps for parts of the sources, for calls on sources in memory. They are made at the first such call.
 type groups struct {
@@ -20,9 +47,9 @@ type groups struct {
 	maps []*Map
 }
 
-// far returns whether the sources, of this length, are divided: they are many and long, and the kernels fast.
-func (m *Map) far(length int) bool {
-	return m.inputs > fewReads && length >= farBytes/m.inputs && len(m.rows) <= farRows && m.passes[0].kernel != Portable
+// grouped returns whether far calls divide the sources: they are many, and the kernels fast.
+func (m *Map) grouped() bool {
+	return m.inputs > fewReads && len(m.rows) <= farRows && m.passes[0].kernel != Portable
 }
 
 // divided returns the groups: the first writes the targets, the others add to them.
@@ -36,15 +63,19 @@ func (m *Map) divided() []*Map {
 			for i, row := range m.rows {
 				rows[i] = row[first:end]
 			}
-			m.groups.maps = append(m.groups.maps, m.code.Map(operation, rows))
+			group := m.code.Map(operation, rows)
+			for p := range group.passes {
+				group.passes[p].streaming = group.passes[p].kernel // the next group reads the targets
+			}
+			m.groups.maps = append(m.groups.maps, group)
 			operation = kernels.Mad
 		}
 	})
 	return m.groups.maps
 }
 
-// applyFar is Apply group by group.
-func (m *Map) applyFar(sources, targets [][]byte, at, end int) {
+// applyGroups is Apply group by group.
+func (m *Map) applyGroups(sources, targets [][]byte, at, end int) {
 	for ; at < end; at += farStep {
 		next := at + farStep
 		if next > end {

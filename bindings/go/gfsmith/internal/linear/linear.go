@@ -21,11 +21,11 @@ type Map struct {
 }
 
 // pass computes rows first, first + 1, ... with a kernel, an index of kernels.Kernels; Portable if it is less
-// than 0.
+// than 0. streaming: the kernel for shards in memory.
 type pass struct {
-	kernel, first, outputs int
-	mad                    bool
-	table                  []byte
+	kernel, streaming, first, outputs int
+	mad                               bool
+	table                             []byte
 }
 
 // Portable is the number of the kernel in Go.
@@ -87,7 +87,7 @@ func (c *Code) choose(operation kernels.Operation, rows [][]byte) pass {
 	if best == Portable {
 		best = general(c.Set, operation, len(rows[0]), len(rows))
 	}
-	made := pass{kernel: best, outputs: 1, mad: operation == kernels.Mad}
+	made := pass{kernel: best, streaming: streaming(best), outputs: 1, mad: operation == kernels.Mad}
 	if best != Portable {
 		made.outputs = kernels.Kernels[best].Outputs
 	}
@@ -99,7 +99,8 @@ func (c *Code) choose(operation kernels.Operation, rows [][]byte) pass {
 func known(set int, operation kernels.Operation, rows [][]byte) int {
 	best, most := Portable, 0
 	for n, kernel := range kernels.Kernels {
-		if kernel.Set == set && kernel.Operation == operation && hasMatrix(kernel, rows) && kernel.Outputs > most {
+		fits := kernel.Set == set && kernel.Operation == operation && !kernel.Streaming
+		if fits && hasMatrix(kernel, rows) && kernel.Outputs > most {
 			best, most = n, kernel.Outputs
 		}
 	}
@@ -122,7 +123,7 @@ func hasMatrix(kernel kernels.Kernel, rows [][]byte) bool {
 // general finds a kernel with a table, which exist for 1 to some number of rows.
 func general(set int, operation kernels.Operation, inputs, rows int) int {
 	fits := func(kernel kernels.Kernel) bool {
-		return kernel.Set == set && kernel.Operation == operation && kernel.Matrix < 0 &&
+		return kernel.Set == set && kernel.Operation == operation && kernel.Matrix < 0 && !kernel.Streaming &&
 			(kernel.Inputs == 0 || kernel.Inputs == inputs)
 	}
 	largest := 0
@@ -217,8 +218,8 @@ type pointers interface {
 // before the stack can move.
 func (m *Map) Apply(sources, targets [][]byte, at, end int) {
 	switch {
-	case m.far(len(sources[0])):
-		m.applyFar(sources, targets, at, end)
+	case m.isFar(len(sources[0])) && m.grouped():
+		m.applyGroups(sources, targets, at, end)
 	case len(sources) <= 2 && len(targets) <= 4:
 		apply[[2]unsafe.Pointer, [4]unsafe.Pointer](m, sources, targets, at, end)
 	case len(sources) <= Few && len(targets) <= Few:
@@ -233,6 +234,7 @@ func (m *Map) Apply(sources, targets [][]byte, at, end int) {
 func apply[From, To pointers](m *Map, sources, targets [][]byte, at, end int) {
 	var from From
 	var to To
+	far := m.isFar(len(sources[0]))
 	for ; at < end; at += m.step {
 		next := at + m.step
 		if next > end {
@@ -250,7 +252,7 @@ func apply[From, To pointers](m *Map, sources, targets [][]byte, at, end int) {
 				p.run(sources, targets[p.first], at, next)
 				continue
 			}
-			kernels.Run(p.kernel, uintptr(next-at), uintptr(m.inputs), &p.table[0], &from[0], &to[p.first])
+			kernels.Run(p.kernelFor(far), uintptr(next-at), uintptr(m.inputs), &p.table[0], &from[0], &to[p.first])
 		}
 	}
 }
