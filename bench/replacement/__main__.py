@@ -1,6 +1,6 @@
 """Measure the Go module that replaces klauspost/reedsolomon next to the original, in one process.
 
-    python -m bench.replacement [--rounds 31]
+    python -m bench.replacement [--rounds 31] [--cells REGEXP]
 
 Prints rows as CSV: with one goroutine a call, on one CPU, then with the default, both at real-time priority.
 The kernels must have been generated: `go generate .` in bindings/go/reedsolomon.
@@ -34,14 +34,16 @@ def renamed() -> None:
 def main() -> None:
     parser = OneLineParser(prog="bench.replacement", description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=31)
-    rounds = f"-rounds={parser.parse_args().rounds}"
+    parser.add_argument("--cells", default="", help="regular expression, such as ^Encode,10,4,")
+    options = parser.parse_args()
+    flags = [f"-rounds={options.rounds}", f"-cells={options.cells}"]
     renamed()
     program = COPY.with_suffix(".program")
     environment = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
     subprocess.run(["go", "build", "-o", program, "."], cwd=HERE, env=environment, check=True)
     priority = ["chrt", "-f", "10"]
-    subprocess.run([*priority, "taskset", "-c", "1", program, rounds, "-serial"], check=True)
-    subprocess.run([*priority, program, rounds], check=True)
+    subprocess.run([*priority, "taskset", "-c", "1", program, *flags, "-serial"], check=True)
+    subprocess.run([*priority, program, *flags], check=True)
 
 
 if __name__ == "__main__":

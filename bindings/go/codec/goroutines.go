@@ -30,7 +30,7 @@ type shared struct {
 }
 
 // WithGoroutines returns a codec with the same code whose calls on 4 MiB or more (all shards together) are shared by
-// up to `most` goroutines, including the calling one, and never more than GOMAXPROCS. With 0 only GOMAXPROCS limits
+// up to `most` new goroutines, and never more than GOMAXPROCS. With 0 only GOMAXPROCS limits
 // them; with 1 every call runs in the calling goroutine, as with a new codec.
 func (c *Codec) WithGoroutines(most int) *Codec {
 	return &Codec{&shared{c.single(), most}, c.k, c.m}

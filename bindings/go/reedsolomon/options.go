@@ -103,7 +103,7 @@ func (o *options) cpuOptions() string {
 	return strings.Join(names, ",")
 }
 
-// WithMaxGoroutines sets the maximum number of goroutines of a call, including the calling one. n <= 0 has no effect.
+// WithMaxGoroutines sets the maximum number of goroutines that compute in a call. n <= 0 has no effect.
 func WithMaxGoroutines(n int) Option {
 	return func(o *options) {
 		if n > 0 {

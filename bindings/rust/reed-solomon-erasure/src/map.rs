@@ -13,6 +13,7 @@ const LEAST_STEP: usize = 4 << 10;
 /// Bytes of all sources and targets of a call from which streaming stores pay: they are probably in memory, or in a cache
 /// that cores share.
 const FAR_BYTES: usize = 8 << 20;
+const LINE: usize = 64;
 
 /// A matrix as a list of passes over the sources, each of which computes some rows with one kernel.
 #[derive(Debug)]
@@ -69,16 +70,26 @@ impl Map {
         debug_assert_eq!(sources.len(), self.inputs);
         let far = len >= FAR_BYTES / (sources.len() + targets.len());
         let mut left = len;
-        loop {
-            let now = left.min(self.step);
-            self.passes.iter().for_each(|pass| pass.run(far, now, sources, targets));
-            left -= now;
-            if left == 0 {
-                return;
-            }
-            sources.iter_mut().for_each(|source| *source = source.add(now));
-            targets.iter_mut().for_each(|target| *target = target.add(now));
+        if far {
+            let lead = to_line(targets);
+            self.step(false, lead, sources, targets);
+            left -= lead;
         }
+        while left > 0 {
+            let now = left.min(self.step);
+            self.step(far, now, sources, targets);
+            left -= now;
+        }
+    }
+
+    /// Runs all passes on the next `len` bytes, and moves the pointers.
+    ///
+    /// # Safety
+    /// As for `run`.
+    unsafe fn step(&self, far: bool, len: usize, sources: &mut [*const u8], targets: &mut [*mut u8]) {
+        self.passes.iter().for_each(|pass| pass.run(far, len, sources, targets));
+        sources.iter_mut().for_each(|source| *source = source.add(len));
+        targets.iter_mut().for_each(|target| *target = target.add(len));
     }
 }
 
@@ -102,6 +113,18 @@ impl Pass {
                 }
             }
         }
+    }
+}
+
+/// Returns the bytes before the first whole cache line of the targets, 0 if they differ: streaming stores need whole lines
+/// of all targets. The allocator places large vectors 16 bytes behind the beginning of a page.
+fn to_line(targets: &[*mut u8]) -> usize {
+    let lead = |target: *mut u8| (target as usize).wrapping_neg() % LINE;
+    let first = targets.first().map_or(0, |&target| lead(target));
+    if targets.iter().all(|&target| lead(target) == first) {
+        first
+    } else {
+        0
     }
 }
 

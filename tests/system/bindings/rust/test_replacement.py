@@ -119,6 +119,13 @@ def test_the_tests_of_the_original_pass(folder: Path, original: Path, tmp_path: 
     assert re.search(r"test result: ok\. 99 passed; 0 failed; 0 ignored", said), said
 
 
+def test_far_calls_run_kernels_with_streaming_stores(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "crate", tmp_path / "copy", ignore=shutil.ignore_patterns("examples"))
+    append(tmp_path / "copy" / "src" / "map.rs", (OWN / "far.rs").read_text())
+    said = Project(tmp_path / "copy").cargo("test", "--lib", "--quiet")
+    assert re.search(r"test result: ok\. 2 passed", said), said
+
+
 def compared(project: Project, calls: int) -> subprocess.CompletedProcess[str]:
     """Compile the program and run it."""
     return project.run("run", "--quiet", "--", str(calls))
@@ -134,6 +141,11 @@ def test_every_result_equals_that_of_the_original(differential: Project) -> None
 
 #: A fault -> the file, a text in it, and its replacement.
 MUTANTS = {
+    "a far call skips bytes before the first line": (
+        "map.rs",
+        "self.step(false, lead, sources, targets)",
+        "self.step(false, lead / 2, sources, targets)",
+    ),
     "the last lost shard is not part of a key": ("decode.rs", "self.bits[shard / 64] |=", "self.bits[0] |="),
     "parities are rebuilt from data shards only": (
         "decode.rs",

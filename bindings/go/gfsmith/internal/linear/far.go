@@ -47,9 +47,11 @@ type groups struct {
 	maps []*Map
 }
 
-// grouped returns whether far calls divide the sources: they are many, and the kernels fast.
+// grouped returns whether far calls divide the sources: they are many, and the kernels fast. A kernel with streaming stores
+// reads them together.
 func (m *Map) grouped() bool {
-	return m.inputs > fewReads && len(m.rows) <= farRows && m.passes[0].kernel != Portable
+	p := &m.passes[0]
+	return m.inputs > fewReads && len(m.rows) <= farRows && p.kernel != Portable && p.streaming == p.kernel
 }
 
 // divided returns the groups: the first writes the targets, the others add to them.

@@ -189,6 +189,34 @@ impl Pair {
     }
 }
 
+/// Calls whose shards have more than 8 MiB together, with parity shards at equal and at different positions in a cache line.
+fn far(random: &mut Random) {
+    for (k, m) in [(4, 2), (10, 4), (12, 4), (28, 4), (20, 40)] {
+        let pair = Pair::new((k, m));
+        let len = (8 << 20) / (k + m) + 100 + random.below(100);
+        let block = random.bytes((k + m) * (len + 64));
+        for spread in [0, 1] {
+            let mut at = 0;
+            let mut cut = |i: usize| {
+                at += len + 64;
+                block[at - len - 64 + i * spread..][..len].to_vec()
+            };
+            let shards: Shards = (0..k + m).map(&mut cut).collect();
+            both!(pair, "encode far", |code, shards| code.encode(&mut shards));
+            let mut lines = block.clone();
+            let mut own: Vec<&mut [u8]> =
+                lines.chunks_mut(len + 64).enumerate().map(|(i, chunk)| &mut chunk[i * spread..][..len]).collect();
+            pair.ours.encode(&mut own).unwrap();
+            let own: Shards = own.iter().map(|shard| shard.to_vec()).collect();
+            let mut other = shards.clone();
+            pair.theirs.encode(&mut other).unwrap();
+            assert!(own == other, "encode far {k}+{m}");
+            let flagged: Vec<(Vec<u8>, bool)> = other.iter().cloned().enumerate().map(|(i, s)| (s, i >= m.min(k))).collect();
+            both!(pair, "reconstruct far", |code, flagged| code.reconstruct(&mut flagged));
+        }
+    }
+}
+
 /// Functions of the field.
 fn field(random: &mut Random) {
     use ours::Field as _;
@@ -266,6 +294,7 @@ fn main() {
     for isa in ours::isas().collect::<Vec<_>>() {
         ours::set_isa(isa).unwrap();
         slices(random);
+        far(random);
         let pairs: Vec<Pair> = SHAPES.iter().map(|&shape| Pair::new(shape)).collect();
         for n in 0..calls {
             pairs[n * (n + 1) / 2 % SHAPES.len()].call(random);
