@@ -22,6 +22,7 @@ import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.protocol.LocatedStripedBlock;
 import org.apache.hadoop.hdfs.server.datanode.DataNode;
 import org.apache.hadoop.hdfs.util.StripedBlockUtil;
+import org.apache.hadoop.util.VersionInfo;
 import org.gfsmith.hadoop.Coders;
 
 /**
@@ -280,6 +281,7 @@ final class Cluster implements AutoCloseable {
   }
 
   private void run() throws Exception {
+    System.out.println("Hadoop " + VersionInfo.getVersion());
     System.out.println("coders: " + cluster.getFileSystem().getAllErasureCodingCodecs());
     begin();
     String written = write("rs_gfsmith");
