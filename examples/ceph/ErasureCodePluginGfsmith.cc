@@ -1,4 +1,5 @@
-/* ErasureCodePluginGfsmith.cc: gfsmith as an erasure-code plugin of Ceph 16: libec_gfsmith.so.
+/* ErasureCodePluginGfsmith.cc: gfsmith as an erasure-code plugin of Ceph 16 and of releases with the same interface:
+ * libec_gfsmith.so.
  *
  * Profile: the keys of Ceph's own plugin "isa", with the same defaults and matrices. Chunks equal those of
  * "isa". README.md. */
@@ -25,6 +26,14 @@ constexpr unsigned CACHE_LINE = 64;
 constexpr unsigned MOST_BYTES = 1u << 30; // of a chunk
 
 constexpr int TYPE_ERASURE = 3; // of a CRUSH rule: pg_pool_t::TYPE_ERASURE
+
+// Rules of newer releases have no largest size.
+template <class Crush>
+auto set_size(Crush &crush, int rule, int size, int)
+    -> decltype(crush.set_rule_mask_max_size(rule, size), void()) {
+  crush.set_rule_mask_max_size(rule, size);
+}
+template <class Crush> void set_size(Crush &, int, int, long) {}
 
 struct Destroy {
   void operator()(gfsmith_codec *codec) const { gfsmith_codec_destroy(codec); }
@@ -115,7 +124,7 @@ public:
   int create_rule(const std::string &name, CrushWrapper &crush, std::ostream *ss) const override {
     int rule = crush.add_simple_rule(name, root, failure_domain, device_class, "indep", TYPE_ERASURE, ss);
     if (rule >= 0)
-      crush.set_rule_mask_max_size(rule, k + m);
+      set_size(crush, rule, k + m, 0);
     return rule;
   }
 
@@ -209,10 +218,16 @@ public:
     std::set<int> data;
     for (unsigned n = 0; n < k; n++)
       data.insert(chunk_of(n));
+    return decode_concat(data, chunks, decoded);
+  }
+
+  // Concatenates the wanted ones of the data chunks. Newer releases have it in their interface.
+  int decode_concat(const std::set<int> &want, const Chunks &chunks, bufferlist *decoded) {
     Chunks all;
-    int status = decode(data, chunks, &all, 0);
+    int status = decode(want, chunks, &all, 0);
     for (unsigned n = 0; n < k && status == 0; n++)
-      decoded->claim_append(all[chunk_of(n)]);
+      if (want.count(chunk_of(n)) > 0)
+        decoded->claim_append(all[chunk_of(n)]);
     return status;
   }
 

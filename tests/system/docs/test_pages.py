@@ -130,3 +130,18 @@ def test_every_command_is_on_its_page() -> None:
     assert _named((ROOT / "docs" / "command-line.md").read_text(encoding="utf-8"), "gfsmith") == set(
         main.commands
     )
+
+
+#: Pages of replacements and engines that programs use without a change.
+REPLACEMENTS = [
+    *(f"docs/migrate/{name}.md" for name in ("klauspost-replace", "reed-solomon-erasure", "hdfs", "ozone")),
+    *(f"docs/migrate/{name}.md" for name in ("zfec", "pyeclib", "jerasure", "liberasurecode")),
+    "examples/ceph/README.md",
+]
+
+
+@pytest.mark.parametrize("name", REPLACEMENTS)
+@pytest.mark.parametrize("subject", ["Switch", "Verify", "(Figures|Speed)", "Differences", "Go back"])
+def test_a_page_of_a_replacement_has_its_parts(name: str, subject: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert re.search(rf"^(#+ {subject}$|\*\*{subject}[.:]\*\*)", text, re.MULTILINE)

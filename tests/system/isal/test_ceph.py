@@ -6,6 +6,7 @@ the same program loads it and calls it through them.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -21,12 +22,14 @@ PLUGINS = "usr/lib/x86_64-linux-gnu/ceph/erasure-code"
 
 @pytest.fixture(scope="session")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_host(tmp_path_factory.mktemp("ceph") / "host", ROOT / "examples" / "ceph" / "stub")
+
+
+def compile_host(program: Path, headers: Path) -> Path:
     assert COMMON.exists(), "apt-get install libradospp-dev"
-    program = tmp_path_factory.mktemp("ceph") / "host"
     flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-rdynamic", "-Wl,--no-as-needed"]
     libraries = ["-lrados", str(COMMON), f"-Wl,-rpath,{COMMON.parent}", "-ldl"]
-    include = f"-I{ROOT / 'examples' / 'ceph' / 'stub'}"
-    run(["g++", *flags, include, str(CLIENTS / "ceph_host.cc"), "-o", str(program), *libraries])
+    run(["g++", *flags, f"-I{headers}", str(CLIENTS / "ceph_host.cc"), "-o", str(program), *libraries])
     return program
 
 
@@ -60,6 +63,38 @@ def test_the_plugin_agrees_with_cephs_own(host: Path, plugin: Path, isa: Path) -
     """Both plugins give the same chunks, and each reads the other's chunks."""
     checks = run([str(host), str(plugin), str(isa)], env=with_library(None))
     assert int(checks.split()[0]) > 6000
+
+
+@pytest.fixture(scope="session")
+def headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Headers as of a newer release: rules without sizes, and one more function in the interface."""
+    folder = Path(shutil.copytree(ROOT / "examples/ceph/stub", tmp_path_factory.mktemp("headers") / "src"))
+    crush = folder / "crush" / "CrushWrapper.h"
+    text = crush.read_text()
+    crush.write_text(text[: text.index("  void set_rule_mask_max_size")] + text[text.index("private:") :])
+    interface = folder / "erasure-code" / "ErasureCodeInterface.h"
+    text = interface.read_text()
+    before = "  virtual int decode_concat("
+    assert text.count(before) == 1
+    more = f"{before}const std::set<int> &, const std::map<int, bufferlist> &, bufferlist *) = 0;\n"
+    interface.write_text("#define WANTED_CHUNKS\n" + text.replace(before, more + before))
+    (folder / "ceph_ver.h").write_text('#define CEPH_GIT_NICE_VER "19.0.0"\n')
+    return folder
+
+
+def test_the_source_compiles_against_headers_of_the_user(headers: Path, build: Path, tmp_path: Path) -> None:
+    where = [f"BUILD={tmp_path}", f"LIBGFSMITH={build / 'libgfsmith.a'}", f"HEADERS={headers}"]
+    run(["make", "-C", str(ROOT / "examples" / "ceph"), *where])
+    plugin = tmp_path / "libec_gfsmith.so"
+    assert b"19.0.0\0" in plugin.read_bytes()
+    program = compile_host(tmp_path / "host", headers)
+    assert int(run([str(program), str(plugin)], env=with_library(None)).split()[0]) > 3000
+
+
+def test_a_folder_without_headers_is_refused(tmp_path: Path) -> None:
+    command = ["make", "-C", str(ROOT / "examples" / "ceph"), f"HEADERS={tmp_path}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and f"HEADERS={tmp_path} begins with a folder without" in done.stderr
 
 
 def test_a_wrong_matrix_is_detected(host: Path, build: Path, isa: Path, tmp_path: Path) -> None:
