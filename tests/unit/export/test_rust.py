@@ -48,7 +48,9 @@ def test_a_known_matrix_has_its_rows(kernels: list[packaged.Proved]) -> None:
         f"    // cauchy 10x4\n    Matrix {{\n        k: 10,\n        rows: &[\n{rows}        ],\n"
         in made["mod.rs"]
     )
-    assert re.search(r"10, 4\), Tables::None, \(0, 0\), false, gfs_dot_10x4_cauchy__avx2\w+\)", made["x86_64.rs"])
+    assert re.search(
+        r"10, 4\), Tables::None, \(0, 0\), false, gfs_dot_10x4_cauchy__avx2\w+\)", made["x86_64.rs"]
+    )
 
 
 def test_kernels_with_streaming_stores_are_marked(kernels: list[packaged.Proved]) -> None:
