@@ -6,7 +6,7 @@ import (
 	"gfsmith.example/go/gfsmith/internal/kernels"
 )
 
-// rowsOf returns a matrix that a kernel applies: its known one, or one that no kernel knows.
+// rowsOf returns a matrix for a kernel: its known one, or another.
 func rowsOf(kernel kernels.Kernel) [][]byte {
 	if kernel.Matrix >= 0 {
 		return kernels.Matrices[kernel.Matrix].Rows[kernel.First:][:kernel.Outputs]
