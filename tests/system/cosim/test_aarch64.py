@@ -102,6 +102,9 @@ WRONG = {
     "eor is and": _swap("eor 16b 16b 16b", "and 16b 16b 16b"),
     "tbl is zip": _swap("tbl 16b 16b 16b", "zip1 2d 2d 2d"),
     "ushr is shl": _swap("ushr 16b 16b #", "shl 16b 16b #"),
+    "pmull2 is pmull": _swap("pmull2 1q 2d 2d", "pmull 1q 1d 1d"),
+    "crc32cx is crc32x": _swap("crc32cx w w x", "crc32x w w x"),
+    "eor by lsr is by lsl": _swap("eor x x x lsr", "eor x x x lsl"),
     "lo is ls": {
         **TABLE,
         "csel x x x": lambda state, instr: TABLE["csel x x x"](

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct
 
-from gfsmith.ir.folding import DISTANCES, NIBBLE, NIBBLES, Tables
+from gfsmith.ir.folding import DISTANCES, NIBBLE, NIBBLES, WORD, Tables
 
 _ENTRIES = 1 << NIBBLE
 _LENGTHS = 64
@@ -16,6 +16,7 @@ _INSTRUCTIONS = ("", "CRC32C", "CRC32")
 _NUMBERS = Struct(f"<{2 * len(DISTANCES)}Q {NIBBLES * _ENTRIES}Q {_LENGTHS}Q")
 
 FOLDS = _HEAD.size  #: the place of the constants of the first distance
+REDUCTION = FOLDS - 2 * WORD  #: the place of the constants of the reduction
 SIZE = _HEAD.size + _NUMBERS.size
 
 

@@ -9,23 +9,24 @@ carries at two iterations, it must have it at every next one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gfsmith.ir.folding import GROUP, LINE, WORD, Routine
+from gfsmith.ir.folding import GROUP, LINE, STEPS, WORD, Routine
 from gfsmith.prove.checksum.memory import FoldingMemory, areas, unchanged
 from gfsmith.prove.checksum.values import STATE, Program
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.accumulators import Growth
+from gfsmith.prove.machine.accumulators import Growth, Register
 from gfsmith.prove.machine.architecture import Architecture, Start
 from gfsmith.prove.machine.constants import Constants
 from gfsmith.prove.machine.contract import LENGTH, SOURCES, Contract, Layout
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.entry import called_with, check_return, empty_stack
 from gfsmith.prove.machine.formats.image import Image
-from gfsmith.prove.machine.linear import Address, Facts, Word, add, scale, symbol
+from gfsmith.prove.machine.linear import REST, Address, Facts, Word, add, scale, symbol
 from gfsmith.prove.machine.prove import Report, prove_code
+from gfsmith.prove.machine.register_values import as_bytes
 from gfsmith.prove.machine.state import State, Value
 from gfsmith.prove.machine.subject import Subject
 from gfsmith.prove.machine.x86.architecture import with_implied
@@ -35,9 +36,12 @@ FEATURES = {
     "vpclmulqdq_avx512": ("AVX512F", "AVX512BW", "AVX512VL", "PCLMULQDQ", "VPCLMULQDQ"),
     "vpclmulqdq_avx2": ("AVX", "AVX2", "PCLMULQDQ", "VPCLMULQDQ"),
     "pclmulqdq": ("SSSE3", "PCLMULQDQ"),
+    "sse42": ("SSE4_2",),
+    "pmull": ("PMULL",),
+    "crc": ("CRC32",),
 }
 #: The operations that are proved.
-OPERATIONS = ("reduce", "reduce_line", "fold_line", "fold_copy", "narrow_line")
+OPERATIONS = ("reduce", "reduce_line", "fold_line", "fold_copy", "narrow_line", "group", *STEPS.values())
 _MOST_STEPS = 20_000  #: 20 times the instructions that proofs follow
 _MOST_BLOCKS = 1 << 48  #: more bytes than an address space has
 _WORD_BITS = 32
@@ -48,8 +52,8 @@ _STEPS = (1, 2, 4, 8)  #: blocks of an iteration
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A register with value `number` of those that the loop carries, after `first` blocks and `step` more in
-    each iteration. above: the bytes of the register above the value, which do not change."""
+    """A register with value `number` of those that the loop carries, after `first` blocks and `step` more
+    in each iteration. above: the bytes of the register above the value, which do not change."""
 
     program: Program
     shard: Word
@@ -87,6 +91,9 @@ def _entry_state(
     abi, facts, operation = arch.abis[contract.abi], Facts(), program.routine.operation
     length = lengths[0] if lengths[0] == lengths[1] else scale(symbol(LENGTH), contract.block)
     facts.assume(length, *lengths)
+    facts.assume(symbol(REST), 0, program.routine.block - 1)
+    if program.behind:
+        length = add(length, symbol(REST))
     several = operation.startswith("fold")
     shards: Word = symbol(SOURCES) if several else 1
     facts.assume(symbol(SOURCES), 0, (1 << _WORD_BITS) - 1)
@@ -101,10 +108,20 @@ def _entry_state(
         stack=empty_stack(arch, abi),
         program=program,
         messages=scale(shards, program.routine.block),
-        results=scale(shards, LINE) if several else GROUP,
-        target="group" if operation.startswith("reduce") else "message",
+        results=0 if program.registered else scale(shards, LINE) if several else GROUP,
+        target="" if program.registered else "group" if operation.startswith("reduce") else "message",
     )
-    return called_with(arch, abi, start, _arguments(operation, memory.blocks, shards), memory)
+    given = _stepped(length) if program.behind else _arguments(operation, memory.blocks, shards)
+    return called_with(arch, abi, start, given, memory)
+
+
+def _stepped(length: Word) -> list[Value]:
+    """Return the parameters of a function of crc32 instructions."""
+    return [_state(), length, symbol(Address("src", 0))]
+
+
+def _state() -> Runs:
+    return ((WORD, domain.variable(STATE, 0, 0)),)
 
 
 def _arguments(operation: str, blocks: Word, shards: Word) -> list[Value]:
@@ -113,9 +130,10 @@ def _arguments(operation: str, blocks: Word, shards: Word) -> list[Value]:
     count = add(shards, scale(symbol(_ABOVE), 1 << _WORD_BITS))
     match operation:
         case "reduce" | "reduce_line":
-            state = ((WORD, domain.variable(STATE, 0, 0)),)
             data, group = symbol(Address("src", 0)), symbol(Address("group"))
-            return [table, state, message, blocks, data, group]
+            return [table, _state(), message, blocks, data, group]
+        case "group":
+            return [table, _state(), blocks, symbol(Address("src", 0))]
         case "fold_line":
             return [table, message, count, blocks, symbol(Address("srcs")), symbol("ahead")]
         case "fold_copy":
@@ -127,15 +145,27 @@ def _arguments(operation: str, blocks: Word, shards: Word) -> list[Value]:
 
 def _check_end(contract: Contract, arch: Architecture, start: Start, state: State) -> None:
     check_return(contract, arch, start, state)
-    assert isinstance(state.memory, FoldingMemory)
-    state.memory.check_written()
+    memory = state.memory
+    assert isinstance(memory, FoldingMemory)
+    memory.check_written()
+    if memory.program.registered:
+        found = as_bytes(state, state.gpr[arch.abis[contract.abi].result], WORD)
+        if found != memory.program.register(memory.blocks, memory.left):
+            raise domain.refutation(found, "the register that is returned is not that of the program")
 
 
-def _growth(program: Program, contract: Contract, seen: Sequence[State], number: int) -> Growth | None:
+def _held(state: State, register: Register) -> Runs:
+    """Return the data in a register."""
+    runs = state.gpr[register] if isinstance(register, str) else state.vectors[register]
+    assert isinstance(runs, tuple)
+    return runs
+
+
+def _growth(program: Program, contract: Contract, seen: Sequence[State], register: Register) -> Growth | None:
     """Return which value of the loop a register has in both states."""
     memory, width = seen[0].memory, program.width
     assert isinstance(memory, FoldingMemory)
-    first, second = (state.vectors[number] for state in seen[:2])
+    first, second = (_held(state, register) for state in seen[:2])
     above = domain.cut(first, width, domain.size(first))
     if not width or above != domain.cut(second, width, domain.size(second)):
         return None
@@ -157,7 +187,7 @@ def _copied(output: Word, start: Word, size: int, sources: Word) -> Runs:
 def _contract(routine: Routine, abi: str) -> Contract:
     """Return the part of the contract that the exploration needs. The unwind tables are the compiler's, and
     it may leave code that is never reached. The caller of fold_copy fences the stores."""
-    loop = bool(routine.before)
+    loop = routine.operation != "narrow_line"
     return Contract(
         operation=routine.operation,
         inputs=1,
@@ -177,14 +207,27 @@ def _contract(routine: Routine, abi: str) -> Contract:
     )
 
 
-def prove_machine(routine: Routine, image: Image, abi: str) -> Report:
-    """Prove or refute the compiled code of a routine of an x86 set, under its own symbol."""
-    program = Program(routine)
+def functions(known: Iterable[Routine]) -> dict[str, tuple[Routine, ...]]:
+    """Return the compiled functions that can be proved, by symbol, with their routines. One function has all
+    crc32 instructions for a check, the longest first."""
+    found: dict[str, list[Routine]] = {}
+    for routine in known:
+        if routine.set not in FEATURES or routine.operation not in OPERATIONS:
+            continue
+        stepped = routine.operation in STEPS.values()
+        symbol = f"gfs_bytes_{routine.check.lower()}__{routine.set}" if stepped else routine.symbol
+        found.setdefault(symbol, []).append(routine)
+    return {symbol: tuple(routines) for symbol, routines in found.items()}
+
+
+def prove_machine(symbol: str, routines: Sequence[Routine], image: Image, abi: str) -> Report:
+    """Prove or refute the compiled function of some routines, as functions() has them."""
+    program = Program(routines[0], tuple(routines[1:]))
     subject = Subject(partial(_entry_state, program), _check_end, partial(_growth, program))
     return prove_code(
-        _contract(routine, abi),
+        _contract(program.routine, abi),
         image,
-        routine.symbol,
+        symbol,
         exhaustive=False,
         max_steps=_MOST_STEPS,
         subject=subject,

@@ -60,7 +60,7 @@ def unchanged(runs: Runs) -> Runs:
 @dataclass(slots=True, kw_only=True)
 class FoldingMemory(Memory):
     """The memory of one path. messages: bytes of the messages. results: bytes of the results. target: the
-    region of the results, "message" or "group"."""
+    region of the results, "message" or "group"; "": there is none."""
 
     program: Program
     messages: Word
@@ -79,9 +79,16 @@ class FoldingMemory(Memory):
     @property
     def blocks(self) -> Word:
         """The number of blocks of data of a message."""
-        found = divide(self.limits.length, self.program.routine.block)
-        assert found is not None
+        found = divide(subtract(self.limits.length, self.left), self.program.routine.block)
+        if found is None:
+            raise Unsupported(f"the number of blocks of {self.limits.length} bytes")
         return found
+
+    @property
+    def left(self) -> int:
+        """The number of bytes behind the blocks, as far as it is known."""
+        length = self.limits.length
+        return (length if isinstance(length, int) else length.constant) % self.program.routine.block
 
     @property
     def done(self) -> Word:

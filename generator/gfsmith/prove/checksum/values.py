@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from math import gcd
 
 from gfsmith.ir.folding import DISTANCES, GROUP, WORD, Act, Instr, Routine, Value
-from gfsmith.prove.checksum.layout import FOLDS
-from gfsmith.prove.machine import domain
+from gfsmith.prove.checksum.layout import FOLDS, REDUCTION
+from gfsmith.prove.machine import crc32, domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.lanes import shift_number
 from gfsmith.prove.machine.linear import Word, add, scale
 
 #: Kinds of unknown bytes: those of the table, of messages before the call, of the register before, and of the
@@ -21,19 +22,39 @@ from gfsmith.prove.machine.linear import Word, add, scale
 TABLE, MESSAGE, STATE, CARRIED = "crc", "message", "state", "carried"
 _MOST = 32  #: blocks whose values are written out
 _Values = dict[Value, Runs]
+#: The key of the register among the values; no instruction has this number.
+REGISTER: Value = 0
+_CHECKS = {"CRC32C": crc32.CRC32C, "CRC32": crc32.CRC32}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """The values of a routine. shard: the number of the message, 0 for a routine that has one. _known: the
-    values by number of blocks, shard and steps."""
+    """The values of a routine. shard: the number of the message, 0 for a routine that has one. behind: the
+    routines for the bytes behind whole blocks, longest first. _known: the values by number of blocks, shard
+    and steps."""
 
     routine: Routine
+    behind: tuple[Routine, ...] = ()
     _known: dict[tuple[Word, Word, int], list[Runs]] = field(default_factory=dict)
+
+    @property
+    def registered(self) -> bool:
+        """True for a routine that changes a register by each block, and stores nothing."""
+        return any(instr.act is Act.RESULT for instr in self.routine.head)
+
+    @property
+    def _loop(self) -> tuple[tuple[Instr, ...], tuple[Instr, ...], tuple[Value, ...], tuple[Value, ...]]:
+        """The code before the loop and in it, the values that an iteration begins with, and those at its
+        end."""
+        if self.registered:
+            return (), self.routine.head, (REGISTER,), (REGISTER,)
+        return self.routine.head, self.routine.body, self.routine.before, self.routine.after
 
     @property
     def width(self) -> int:
         """Bytes of a value that the loop carries."""
+        if self.registered:
+            return WORD
         return self.routine.block // len(self.routine.before) if self.routine.before else 0
 
     def carried(self, blocks: Word, shard: Word) -> list[Runs]:
@@ -52,26 +73,41 @@ class Program:
         return self._known[key]
 
     def _computed(self, blocks: Word, shard: Word, steps: int) -> list[Runs]:
-        values: _Values = {}
-        self._run(values, self.routine.head, 0, shard)
+        head, body, before, after = self._loop
+        values = _start()
+        self._run(values, head, 0, shard)
         if blocks != 0:
-            values |= zip(self.routine.before, self._unknown(blocks, shard), strict=True)
+            values |= zip(before, self._unknown(blocks, shard), strict=True)
         if steps:
-            values |= zip(self.routine.before, self.advanced(blocks, shard, steps - 1), strict=True)
-            self._run(values, self.routine.body, add(blocks, steps - 1), shard)
-            return [values[value] for value in self.routine.after]
-        return [values[value] for value in self.routine.before]
+            values |= zip(before, self.advanced(blocks, shard, steps - 1), strict=True)
+            self._run(values, body, self._data(add(blocks, steps - 1)), shard)
+            return [values[value] for value in after]
+        return [values[value] for value in before]
+
+    def _data(self, blocks: Word) -> Word:
+        """Return the place of the data behind so many blocks."""
+        return scale(blocks, self.routine.block)
 
     def _unknown(self, blocks: Word, shard: Word) -> Iterator[Runs]:
         start = scale(shard, self.routine.block)
-        for number in range(len(self.routine.before)):
+        for number in range(len(self._loop[2])):
             place = add(start, number * self.width)
             yield ((self.width, domain.variable(CARRIED, blocks, place)),)
+
+    def register(self, blocks: Word, left: int) -> Runs:
+        """Return the register after all blocks, and `left` bytes behind them."""
+        values = {REGISTER: self.carried(blocks, 0)[0]}
+        place = self._data(blocks)
+        for routine in self.behind:
+            if left & routine.block:
+                self._run(values, routine.head, place, 0)
+                place = add(place, routine.block)
+        return values[REGISTER]
 
     def result(self, blocks: Word, shard: Word) -> Runs:
         """Return the message, or the group, that the routine stores after all blocks: the bytes from the
         first one on."""
-        values: _Values = {}
+        values = _start()
         stored = self._run(values, self.routine.head, 0, shard)
         if self.routine.before:
             values |= zip(self.routine.before, self.carried(blocks, shard), strict=True)
@@ -83,27 +119,32 @@ class Program:
             found += stored[offset]
         return domain.merge(found)
 
-    def _run(self, values: _Values, code: Iterable[Instr], block: Word, shard: Word) -> dict[int, Runs]:
-        """Execute instructions. Return the stored bytes by offset."""
+    def _run(self, values: _Values, code: Iterable[Instr], data: Word, shard: Word) -> dict[int, Runs]:
+        """Execute instructions on the data from a place on. Return the stored bytes by offset."""
         stored = {}
         for instr in code:
             if instr.act is Act.STORE:
                 stored[instr.offset] = values[instr.args[0]]
+            elif instr.act is Act.RESULT:
+                values[REGISTER] = values[instr.args[0]]
+            elif instr.act in (Act.START, Act.STATE):
+                assert instr.result is not None
+                values[instr.result] = _started(instr, values[REGISTER])
             elif instr.result is not None:
                 args = [values[arg] for arg in instr.args]
-                values[instr.result] = self._value(instr, args, block, shard)
+                values[instr.result] = self._value(instr, args, data, shard)
         return stored
 
-    def _value(self, instr: Instr, args: list[Runs], block: Word, shard: Word) -> Runs:
+    def _value(self, instr: Instr, args: list[Runs], data: Word, shard: Word) -> Runs:
         match instr.act:
             case Act.LOAD if instr.text == "message":
                 place = add(scale(shard, self.routine.block), instr.offset)
                 return ((instr.width, domain.variable(MESSAGE, 0, place)),)
-            case Act.LOAD:
-                place = add(scale(block, self.routine.block), instr.offset)
-                return ((instr.width, domain.variable("src", shard, place)),)
-            case Act.CONSTANTS:
-                place = FOLDS + GROUP * DISTANCES.index(instr.offset)
+            case Act.LOAD | Act.WORD:
+                return ((instr.width, domain.variable("src", shard, add(data, instr.offset))),)
+            case Act.CONSTANTS | Act.REDUCTION:
+                folds = instr.act is Act.CONSTANTS
+                place = FOLDS + GROUP * DISTANCES.index(instr.offset) if folds else REDUCTION
                 return domain.merge([(GROUP, domain.variable(TABLE, 0, place))] * (instr.width // GROUP))
             case Act.CLMUL:
                 return _products(instr, *args)
@@ -117,12 +158,40 @@ class Program:
                 return domain.merge([run for n in places for run in _byte(args[0], n ^ GROUP - 1)])
             case Act.HALF:
                 return domain.cut(args[0], instr.width * instr.offset, instr.width * (instr.offset + 1))
-            case Act.START:
-                state = (WORD, domain.variable(STATE, 0, 0))
-                before = WORD * instr.offset
-                behind = domain.zeros(instr.width - before - WORD)
-                return domain.merge([*domain.zeros(before), state, *behind])
-        raise Unsupported(f"{instr.act.name} in vectors")
+        return _in_group(instr, args)
+
+
+def _start() -> _Values:
+    return {REGISTER: ((WORD, domain.variable(STATE, 0, 0)),)}
+
+
+def _started(instr: Instr, register: Runs) -> Runs:
+    """Return the register, alone or as a word of a vector."""
+    before = WORD * instr.offset if instr.act is Act.START else 0
+    size = instr.width if instr.act is Act.START else WORD
+    return domain.merge([*domain.zeros(before), *register, *domain.zeros(size - before - WORD)])
+
+
+def _in_group(instr: Instr, args: list[Runs]) -> Runs:
+    """Return a value of the routines on one group, or on a register."""
+    match instr.act:
+        case Act.CROSS:
+            return domain.carryless(_word(args[0], instr.offset), _word(args[1], 1 - instr.offset))
+        case Act.SLIDE:
+            kept, zeros = _word(args[0], 1 - instr.offset), domain.zeros(WORD)
+            return domain.merge([*zeros, *kept] if instr.offset else [*kept, *zeros])
+        case Act.EXTRACT:
+            return _word(args[0], instr.offset)
+        case Act.SHIFT:
+            return shift_number(args[0], -instr.offset)
+        case Act.CRC:
+            short = crc32.crc32(_CHECKS[instr.text], domain.cut(args[0], 0, crc32.BYTES), args[1])
+            return domain.merge([*short, *domain.zeros(WORD - crc32.BYTES)])
+    raise Unsupported(f"{instr.act.name} in machine code")
+
+
+def _word(runs: Runs, number: int) -> Runs:
+    return domain.cut(runs, WORD * number, WORD * (number + 1))
 
 
 def _byte(runs: Runs, number: int) -> Runs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from gfsmith.prove.machine import domain, masked_tail
 from gfsmith.prove.machine.contract import Contract
@@ -12,9 +12,12 @@ from gfsmith.prove.machine.domain import Form, Piece, Run, Runs, Unsupported
 from gfsmith.prove.machine.linear import Word, add, plain, scale, subtract
 from gfsmith.prove.machine.state import State
 
+#: The number of a vector register, or the name of a general register that holds data.
+Register: TypeAlias = int | str
+
 
 class Growth(Protocol):
-    """The change of a vector register in the iterations of a loop."""
+    """The change of a register in the iterations of a loop."""
 
     def after(self, iteration: Word) -> Runs:
         """Return the register `iteration` iterations after the first state."""
@@ -98,10 +101,12 @@ def _plain(part: Sum | int) -> Any:
     return [part.length, plain(part.output), *words]
 
 
-def accumulator(contract: Contract, seen: Sequence[State], number: int) -> Growth | None:
-    """Return the change of a vector register from the states of the first iterations; None if it is no
-    accumulator."""
-    values = [state.vectors[number] for state in seen]
+def accumulator(contract: Contract, seen: Sequence[State], register: Register) -> Growth | None:
+    """Return the change of a register from the states of the first iterations; None if it is no
+    accumulator, as general registers are not."""
+    if isinstance(register, str):
+        return None
+    values = [state.vectors[register] for state in seen]
     parts = _stretches(contract, values)
     return None if parts is None else Accumulator(contract, values[0], parts)
 

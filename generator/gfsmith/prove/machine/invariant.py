@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gfsmith.prove.machine import alignment, bitmatrix, domain
-from gfsmith.prove.machine.accumulators import Growth
+from gfsmith.prove.machine.accumulators import Growth, Register
 from gfsmith.prove.machine.domain import Form, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
 from gfsmith.prove.machine.memory import Memory, Written
@@ -26,12 +26,13 @@ _SPAN = 1 << 64
 
 @dataclass(slots=True)
 class Guess:
-    """The guessed state of iteration number `iteration`, and the vectors whose growth is known. since: the
-    unknowns from this number on were made for the guess, so each is one part of the state."""
+    """The guessed state of iteration number `iteration`, and the registers whose growth is known, vectors by
+    number. since: the unknowns from this number on were made for the guess, so each is one part of the
+    state."""
 
     state: State
     iteration: str
-    sums: dict[int, Growth]
+    sums: dict[Register, Growth]
     since: int
 
     def is_free(self, value: object) -> bool:
@@ -112,16 +113,23 @@ def _alike(first: Difference, second: Difference) -> bool:
 
 
 def guess(
-    seen: tuple[State, ...], name: str, growth: Callable[[Sequence[State], int], Growth | None]
+    seen: tuple[State, ...], name: str, growth: Callable[[Sequence[State], Register], Growth | None]
 ) -> Guess:
     """Return the guessed state of iteration `name`, from the states of the first iterations. growth: returns
-    the change of a vector register. Raises Unsupported if the states do not fit a loop."""
+    the change of a register that holds data. Raises Unsupported if the states do not fit a loop."""
     first, second = seen[:2]
     iteration, since = symbol(name), domain.new_unknown()
     state = copy(first)
+    sums: dict[Register, Growth] = {}
     for register, value in first.gpr.items():
-        state.gpr[register] = _value(value, second.gpr[register], iteration)
-    sums: dict[int, Growth] = {}
+        other = second.gpr[register]
+        both = isinstance(value, tuple) and isinstance(other, tuple) and value != other
+        grown = growth(seen, register) if both else None
+        if grown is None:
+            state.gpr[register] = _value(value, other, iteration)
+        else:
+            sums[register] = grown
+            state.gpr[register] = grown.after(iteration)
     for number, runs in enumerate(first.vectors):
         if runs == second.vectors[number]:
             continue
@@ -182,16 +190,20 @@ def mismatch(start: Guess, end: State) -> list[str | int]:
         if isinstance(value, int | Linear):
             if not _equal(end.gpr[register], move(value)):
                 wrong.append(register)
-        elif not start.is_free(value) and not _same(end.gpr[register], value, move):
+        elif start.is_free(value):
+            continue
+        elif register in start.sums:
+            if not _continues(start, register, value, end.gpr[register]):
+                wrong.append(register)
+        elif not _same(end.gpr[register], value, move):
             wrong.append(register)
     for number, runs in enumerate(start.state.vectors):
         if start.is_free(runs):
             continue
-        growth = start.sums.get(number)
-        if growth is None:
-            same = end.vectors[number] == domain.substitute_runs(runs, start.iteration, following)
+        if number in start.sums:
+            same = _continues(start, number, runs, end.vectors[number])
         else:
-            same = growth.continues(runs, end.vectors[number], symbol(start.iteration))
+            same = end.vectors[number] == domain.substitute_runs(runs, start.iteration, following)
         if not same:
             wrong.append(number)
     _check_memory(start, end, move)
@@ -201,6 +213,13 @@ def mismatch(start: Guess, end: State) -> list[str | int]:
         if not isinstance(flags, Unclear) and end.conditions.get(name) != _move_flags(flags, move):
             raise Unsupported("a loop whose condition is not the same in each iteration")
     return wrong
+
+
+def _continues(start: Guess, register: Register, before: Value | Opaque, after: Value | Opaque) -> bool:
+    """Return whether a register whose growth is known has grown in the iteration."""
+    if not isinstance(before, tuple) or not isinstance(after, tuple):
+        return False
+    return start.sums[register].continues(before, after, symbol(start.iteration))
 
 
 def _equal(value: Value | Opaque, other: Word) -> bool:

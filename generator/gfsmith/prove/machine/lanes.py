@@ -128,15 +128,21 @@ def _shift_uniform(form: Form, count: int) -> Form:
     return domain.make_form(shifted.constant, {**shifted.atoms, **unknown.atoms})
 
 
+def shift_number(runs: Runs, count: int) -> Runs:
+    """Return a number (little endian) shifted right by `count` bits, or left if negative, exactly."""
+    return domain.merge(list(_shift_element(runs, domain.size(runs), count, arithmetic=False)))
+
+
 def _shift_element(runs: Runs, element: int, count: int, arithmetic: bool) -> Iterator[Run]:
     skip, bits = divmod(count, 8)
     pieces = [domain.cut(runs, n, n + 1) for n in range(element)]
     sign = domain.zeros(1)
     if arithmetic:
         sign = ((1, domain.map_matrix(_arithmetic(7), _form(pieces[-1][0][1]))),)
-    for n in range(element):
-        here = pieces[n + skip] if n + skip < element else sign
-        above = pieces[n + skip + 1] if n + skip + 1 < element else sign
+    for n in range(skip, skip + element):
+        here, above = (
+            pieces[at] if 0 <= at < element else domain.zeros(1) if at < 0 else sign for at in (n, n + 1)
+        )
         if not bits:
             yield from here
             continue

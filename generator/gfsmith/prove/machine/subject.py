@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gfsmith.prove.machine.accumulators import Growth, accumulator
+from gfsmith.prove.machine.accumulators import Growth, Register, accumulator
 from gfsmith.prove.machine.architecture import Architecture, Start
 from gfsmith.prove.machine.constants import Constants
 from gfsmith.prove.machine.contract import Contract
@@ -19,13 +19,13 @@ class Subject:
     """A kind of function.
 
     entry_state: returns the state on entry for a range of lengths. check_end: checks the conditions at the
-    return; raises Refutation or Unsupported. growth: returns the change of a vector register from the states
+    return; raises Refutation or Unsupported. growth: returns the change of a register from the states
     of the first iterations of a loop; None if nothing is known of it.
     """
 
     entry_state: Callable[[Contract, Architecture, Start, tuple[int, int], Constants], State]
     check_end: Callable[[Contract, Architecture, Start, State], None]
-    growth: Callable[[Contract, Sequence[State], int], Growth | None]
+    growth: Callable[[Contract, Sequence[State], Register], Growth | None]
 
 
 #: A kernel, of which the contract states everything.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-ASSEMBLER = ("clang-19", "--target=aarch64-linux-gnu", "-march=armv8.5-a+sha3", "-c")
+ASSEMBLER = ("clang-19", "--target=aarch64-linux-gnu", "-march=armv8.5-a+sha3+aes", "-c")
 _TOKEN = re.compile(r"\[[^\]]*\](?:!|, #)?|\S+(?: (?:lsl|lsr|asr|uxtw))?")
 _BYTES = {"x": 8, "w": 4, "q": 16, "d": 8, "s": 4, "h": 2, "b": 1}
 _CONDITIONS = ("eq", "ne", "hs", "lo", "mi", "pl", "hi", "ls", "ge", "lt", "gt", "le")
@@ -78,7 +78,8 @@ class _Writer:
         else:
             number = self.rng.choice((self.rng.randrange(32), self.rng.randrange(3)))
         if shape.endswith("[]"):
-            return f"v{number}.{shape[0]}[{self.rng.randrange(16 // _BYTES[shape[0]])}]"
+            lane = 1 if self.mnemonic == "fmov" else self.rng.randrange(16 // _BYTES[shape[0]])
+            return f"v{number}.{shape[0]}[{lane}]"
         return f"v{number}.{shape}"
 
     def _operand(self, number: int, shape: str) -> str:
@@ -137,7 +138,7 @@ class _Writer:
         match self.mnemonic:
             case "and" | "ands" | "tst" | "orr" | "eor":
                 return f"#{_bit_mask(rng, bits):#x}"
-            case "lsl" | "lsr":
+            case "lsl" | "lsr" | "extr":
                 return f"#{rng.randrange(1, bits)}"
             case "ubfx" | "ubfiz" | "bfi":
                 return self._field(number, bits)

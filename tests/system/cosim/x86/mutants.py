@@ -182,4 +182,7 @@ MUTANTS = (
     Mutant("paddb of the wrong data", "PADDB_XMM_XMMM128", afterwards(_one_shard), symbolic=True),
     Mutant("compares the wrong data", "PCMPGTB_XMM_XMMM128", afterwards(_one_shard), symbolic=True),
     Mutant("xor of the wrong data", "PXOR_XMM_XMMM128", afterwards(_one_shard), symbolic=True),
+    Mutant("crc32 keeps the upper half", "CRC32_R64_RM64", afterwards(_keep_upper_word)),
+    Mutant("pextrq of the other word", "PEXTRQ_RM64_XMM_IMM8", another(_one_more)),
+    Mutant("shr of data by one more", "SHR_RM64_IMM8", another(_one_more), symbolic=True),
 )

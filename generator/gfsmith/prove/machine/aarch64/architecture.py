@@ -46,6 +46,8 @@ _WORD = 4
 #: Form -> the feature beyond Advanced SIMD that the instruction needs, by its name in isa.py.
 _FEATURES = {
     "eor3 16b 16b 16b 16b": "SHA3",
+    **dict.fromkeys(("pmull 1q 1d 1d", "pmull2 1q 2d 2d"), "PMULL"),
+    **{form: "CRC32" for form in TABLE if form.startswith("crc32")},
     **dict.fromkeys(scalable.TABLE, "SVE"),
     **dict.fromkeys(scalable.SVE2, "SVE2"),
 }

@@ -28,7 +28,7 @@ from gfsmith.prove.machine.aarch64.registers import VECTOR_BYTES
 from gfsmith.prove.machine.linear import Word
 
 #: Vector registers in the text of an instruction: number, elements (none for a single element), lane.
-_VECTOR = re.compile(r"\bv(\d+)\.(\d*)([bhsd])(?:\[(\w+)\]|(?=\}\[(\w+)\])|)")
+_VECTOR = re.compile(r"\bv(\d+)\.(\d*)([bhsdq])(?:\[(\w+)\]|(?=\}\[(\w+)\])|)")
 #: The text after the base and offset of an address: `!`, or the amount of a post-increment.
 _MOVED = re.compile(r"\](?:(!)|, #(-?\w+)|)$")
 _SHIFT = {arm64.ARM64_SFT_LSL: "lsl", arm64.ARM64_SFT_LSR: "lsr", arm64.ARM64_SFT_ASR: "asr"}
@@ -43,7 +43,7 @@ _CONDITION = {
     for name in ("eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le")
 }
 _SCALAR = {"q": 16, "d": 8, "s": 4, "h": 2, "b": 1}
-ELEMENT = {"b": 1, "h": 2, "s": 4, "d": 8}
+ELEMENT = {"b": 1, "h": 2, "s": 4, "d": 8, "q": 16}
 _GENERAL = frozenset(
     {*(f"{kind}{n}" for kind in "xw" for n in range(31)), "sp", "wsp", "xzr", "wzr", "fp", "lr"}
 )

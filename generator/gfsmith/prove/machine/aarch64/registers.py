@@ -24,6 +24,7 @@ AAPCS64 = Abi(
     return_address="x30",
     stack_arguments=0,
     preserved_vectors=dict.fromkeys(range(8, 16), 8),
+    result="x0",
 )
 #: Windows and macOS keep x18 for themselves.
 AAPCS64_X18 = replace(AAPCS64, name="aapcs64-x18", preserved=("x18", *AAPCS64.preserved))

@@ -28,6 +28,7 @@ SYSV = Abi(
     guard=_PAGE,
     stack_multiple=_CALLED,
     landing=_ENDBR64,
+    result="rax",
 )
 MS = Abi(
     name="ms",
@@ -40,6 +41,7 @@ MS = Abi(
     guard=_PAGE,
     stack_multiple=_CALLED,
     landing=_ENDBR64,
+    result="rax",
 )
 #: A goroutine's stack has no guard page. Go's linker allows 792 bytes for a chain of functions that do not
 #: check it (NOSPLIT).

@@ -1,7 +1,7 @@
 """Bits of general registers: logic, shifts and fields, after the Arm Architecture Reference Manual, C6.2.
 
-The operands are plain numbers. They may be data only where whole bytes are moved or added. The result for an
-unknown number follows from its linear form.
+The operands are plain numbers. They may be data where bits are moved by a constant or added. The result for
+an unknown number follows from its linear form.
 """
 
 from __future__ import annotations
@@ -22,12 +22,16 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     wrap,
     write,
 )
+from gfsmith.prove.machine.crc32 import CRC32, CRC32C, crc32
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
+from gfsmith.prove.machine.lanes import shift_number
 from gfsmith.prove.machine.linear import Linear, Word, base, scale
 from gfsmith.prove.machine.register_values import checked
 from gfsmith.prove.machine.state import Alignment, Difference, Known, State
 from gfsmith.prove.machine.substitution import field, low_bits, masked
+
+_SIZES = {"b": 1, "h": 2, "w": 4, "x": 8}  #: bytes of data of a crc32 instruction, by its last letter
 
 
 def logic_flags(result: int, size: int) -> Known:
@@ -91,21 +95,36 @@ def _bitwise(combine: Callable[[int, int], int]) -> Semantics:
 
 
 def _holds_data(state: State, operand: Operand) -> bool:
-    """Return True if an operand is an unshifted register that holds data bytes."""
-    return isinstance(operand, General) and not operand.shift and isinstance(read(state, operand), tuple)
+    """Return True if an operand is a register that holds data bytes."""
+    return isinstance(operand, General) and isinstance(read(state, operand), tuple)
 
 
-def _exclusive_or(state: State, instr: Decoded) -> None:
-    """eor: of data too."""
-    target, first, second = instr.operands
-    if not (_holds_data(state, first) or _holds_data(state, second)):
-        _bitwise(lambda a, b: a ^ b)(state, instr)
-        return
-    size = general(target).size
-    if general(first).shift or general(second).shift:
-        raise Unsupported(f"{instr} on data")
-    left, right = (as_bytes(read(state, general(operand)), size) for operand in (first, second))
-    write(state, general(target), domain.xor(left, right))
+def _exclusive_or(right: bool) -> Semantics:
+    """eor: of data too. right: the last operand is shifted to the right, else to the left."""
+
+    def run(state: State, instr: Decoded) -> None:
+        target, first, second = instr.operands
+        if not (right or _holds_data(state, first) or _holds_data(state, second)):
+            _bitwise(lambda a, b: a ^ b)(state, instr)
+            return
+        size, by = general(target).size, general(second).shift
+        kept, moved = (as_bytes(read(state, general(operand)), size) for operand in (first, second))
+        result = domain.xor(kept, shift_number(moved, by if right else -by))
+        write(state, general(target), result)
+
+    return run
+
+
+def _crc32(polynomial: int) -> Semantics:
+    """crc32cb to crc32cx, and crc32b to crc32x: the mnemonic ends with the size of the data."""
+
+    def run(state: State, instr: Decoded) -> None:
+        target, first, second = map(general, instr.operands)
+        register, data = as_bytes(read(state, first), 4), as_bytes(read(state, second), second.size)
+        size = _SIZES[instr.mnemonic[-1]]
+        write(state, target, crc32(polynomial, register, domain.cut(data, 0, size)))
+
+    return run
 
 
 def _shift(left: bool) -> Semantics:
@@ -115,14 +134,8 @@ def _shift(left: bool) -> Semantics:
         target, first, second = instr.operands
         size, count = general(target).size, immediate(second)
         value = read(state, general(first))
-        if isinstance(value, tuple) and count % 8 == 0:
-            gap, kept = domain.zeros(count // 8), domain.cut(value, 0, size)
-            moved = (
-                [*gap, *domain.cut(kept, 0, size - count // 8)]
-                if left
-                else [*domain.cut(kept, count // 8, size), *gap]
-            )
-            write(state, general(target), domain.merge(moved))
+        if isinstance(value, tuple):
+            write(state, general(target), shift_number(value, -count if left else count))
         elif left:
             result = wrap(scale(word(state, first, instr), 1 << count), size)
             write(state, general(target), checked(state, result, size))
@@ -130,6 +143,15 @@ def _shift(left: bool) -> Semantics:
             write(state, general(target), field(state, word(state, first, instr), count, 8 * size - count))
 
     return run
+
+
+def _extract(state: State, instr: Decoded) -> None:
+    """extr: a register out of two, the first the higher one, from a bit on."""
+    target, high, low, at = instr.operands
+    size = general(target).size
+    both = [run for each in (low, high) for run in as_bytes(read(state, general(each)), size)]
+    moved = shift_number(domain.merge(both), immediate(at))
+    write(state, general(target), domain.cut(moved, 0, size))
 
 
 def _field(state: State, instr: Decoded) -> None:
@@ -154,15 +176,23 @@ def _logic(name: str, meaning: Semantics) -> dict[str, Semantics]:
     return forms(meaning, *(f"{name} {r} {r} {last}" for r in "xw" for last in (r, f"{r} lsl", "#")))
 
 
+def _checks(name: str, polynomial: int) -> dict[str, Semantics]:
+    return forms(_crc32(polynomial), *(f"{name}{size} w w {'x' if size == 'x' else 'w'}" for size in _SIZES))
+
+
 TABLE: dict[str, Semantics] = {
     **_logic("and", _and_operation(flags=False)),
     **_logic("ands", _and_operation(flags=True)),
     **forms(_and_operation(flags=True), "tst x x", "tst w w", "tst x #", "tst w #"),
     **_logic("orr", _bitwise(lambda a, b: a | b)),
-    **_logic("eor", _exclusive_or),
+    **_logic("eor", _exclusive_or(right=False)),
+    **forms(_exclusive_or(right=True), "eor x x x lsr", "eor w w w lsr"),
+    **_checks("crc32c", CRC32C),
+    **_checks("crc32", CRC32),
     **forms(_bitwise(lambda a, b: a & ~b), "bic x x x", "bic w w w"),
     **forms(_shift(left=True), "lsl x x #", "lsl w w #"),
     **forms(_shift(left=False), "lsr x x #", "lsr w w #"),
+    **forms(_extract, "extr x x x #", "extr w w w #"),
     **forms(_field, "ubfx x x # #", "ubfx w w # #", "ubfiz x x # #", "ubfiz w w # #"),
     **forms(_insert, "bfi x x # #", "bfi w w # #"),
 }

@@ -64,6 +64,27 @@ def _or(state: State, instr: Decoded) -> None:
     write_vector(state, target, domain.merge(out))
 
 
+def _carryless(high: bool) -> Semantics:
+    """pmull, pmull2: the product of two low words, or of two high ones."""
+
+    def run(state: State, instr: Decoded) -> None:
+        target, *sources = instr.operands
+        at = domain.WORD if high else 0
+        words = (domain.cut(read_vector(state, each), at, at + domain.WORD) for each in sources)
+        write_vector(state, target, domain.carryless(*words))
+
+    return run
+
+
+def _reversed_words(state: State, instr: Decoded) -> None:
+    """rev64: the bytes of each word in reversed order."""
+    target, source = instr.operands
+    words = domain.split(read_vector(state, source), domain.WORD)
+    places = range(domain.WORD - 1, -1, -1)
+    out = [run for word in words for n in places for run in domain.cut(word, n, n + 1)]
+    write_vector(state, target, domain.merge(out))
+
+
 def _selects(index: int) -> int | None:
     """tbl: 16 and more give 0."""
     return index if index < 16 else None
@@ -115,6 +136,9 @@ TABLE: dict[str, Semantics] = {
     **forms(_and, "and 16b 16b 16b", "and 8b 8b 8b"),
     **forms(_and_not, "bic 16b 16b 16b", "bic 8b 8b 8b"),
     **forms(_or, "orr 16b 16b 16b", "orr 8b 8b 8b"),
+    **forms(_carryless(high=False), "pmull 1q 1d 1d"),
+    **forms(_carryless(high=True), "pmull2 1q 2d 2d"),
+    **forms(_reversed_words, "rev64 16b 16b", "rev64 8b 8b"),
     **forms(_look_up, "tbl 16b 16b 16b", "tbl 8b 16b 8b"),
     **forms(_by_bytes(domain.shift_rows), "ushr 16b 16b #", "ushr 8b 8b #"),
     **forms(_by_bytes(lambda form, count: domain.shift_rows(form, -count)), "shl 16b 16b #", "shl 8b 8b #"),

@@ -12,14 +12,23 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.alignment import join, joined, remainder
+from gfsmith.prove.machine.crc32 import CRC32C, crc32
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
+from gfsmith.prove.machine.lanes import shift_number
 from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, scale, subtract, symbol
-from gfsmith.prove.machine.register_values import checked, wrap
+from gfsmith.prove.machine.register_values import as_bytes, checked, wrap
 from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, LowBits, State
 from gfsmith.prove.machine.substitution import field, low_bits, masked
 from gfsmith.prove.machine.x86.semantics.general import SPAN, arithmetic, number, size_of, word
-from gfsmith.prove.machine.x86.semantics.operands import Semantics, general_name, read_general, write_general
+from gfsmith.prove.machine.x86.semantics.operands import (
+    Semantics,
+    general_name,
+    memory_size,
+    read_general,
+    register_size,
+    write_general,
+)
 
 
 def _logic_flags(result: int, size: int) -> Known:
@@ -28,6 +37,10 @@ def _logic_flags(result: int, size: int) -> Known:
 
 
 def _test(state: State, instr: Instruction) -> None:
+    low = _low_masked(state, instr)
+    if low is not None:
+        _logic_result(state, low, size_of(instr))
+        return
     same = instr.op1_kind == OpKind.REGISTER and instr.op0_register == instr.op1_register
     left = read_general(state, instr, 0)
     if same and isinstance(left, Linear):
@@ -61,6 +74,18 @@ def _masked(state: State, instr: Instruction) -> Word | None:
     if not isinstance(left, Linear) or not isinstance(right, int):
         return None
     return masked(state, left, right % (1 << 8 * size_of(instr)))
+
+
+def _low_masked(state: State, instr: Instruction) -> Word | None:
+    """Return the AND of a number and the low half of a register whose number may need more bits; None for
+    other operands."""
+    immediate = instr.op1_kind not in (OpKind.REGISTER, OpKind.MEMORY)
+    if size_of(instr) != 4 or instr.op0_kind != OpKind.REGISTER or not immediate:
+        return None
+    whole = state.gpr[general_name(instr.op0_register)]
+    if not isinstance(whole, Linear) or state.facts.range(whole)[1] < 1 << 32:
+        return None
+    return masked(state, whole, instr.immediate(1) % (1 << 32))
 
 
 def _logic_result(state: State, result: Word, size: int) -> None:
@@ -97,6 +122,11 @@ def _align_down(state: State, instr: Instruction) -> bool:
 
 
 def _and(state: State, instr: Instruction) -> None:
+    low = _low_masked(state, instr)
+    if low is not None:
+        _logic_result(state, low, size_of(instr))
+        write_general(state, instr, low)
+        return
     if _align_down(state, instr):
         return
     addresses = _remainder(state, instr)
@@ -126,7 +156,13 @@ def _xor(state: State, instr: Instruction) -> None:
         state.flags = _logic_flags(0, size_of(instr))
         write_general(state, instr, 0)
         return
-    _bitwise(lambda a, b: a ^ b)(state, instr)
+    operands = [read_general(state, instr, n) for n in range(2)]
+    if not any(isinstance(operand, tuple) for operand in operands):
+        _bitwise(lambda a, b: a ^ b)(state, instr)
+        return
+    left, right = (as_bytes(state, operand, size_of(instr)) for operand in operands)
+    state.flags = UNDEFINED
+    write_general(state, instr, domain.xor(left, right))
 
 
 def _or(state: State, instr: Instruction) -> None:
@@ -153,8 +189,12 @@ def _is_disjoint(value: Linear, number: int) -> bool:
 
 def _shift_left(state: State, instr: Instruction) -> None:
     count = number(state, instr, 1) % (8 * size_of(instr))
-    value = word(state, instr, 0)
     state.flags = UNDEFINED
+    data = read_general(state, instr, 0)
+    if isinstance(data, tuple):
+        write_general(state, instr, shift_number(data, -count))
+        return
+    value = word(state, instr, 0)
     write_general(state, instr, checked(state, wrap(scale(value, 1 << count), 8), size_of(instr)))
 
 
@@ -164,14 +204,22 @@ def _shift_right(state: State, instr: Instruction) -> None:
     count = number(state, instr, 1) % (8 * size)
     state.flags = UNDEFINED
     value = read_general(state, instr, 0)
-    if isinstance(value, tuple) and count % 8 == 0:
-        kept = domain.cut(value, count // 8, domain.size(value))
-        write_general(state, instr, domain.merge([*kept, *domain.zeros(count // 8)]))
+    if isinstance(value, tuple):
+        write_general(state, instr, shift_number(value, count))
         return
     result = field(state, word(state, instr, 0), count, 8 * size - count)
     if count and not isinstance(result, int):
         state.flags = Difference(result, 0, size, logical=True)
     write_general(state, instr, result)
+
+
+def _crc32(state: State, instr: Instruction) -> None:
+    """crc32: the register is the low half of operand 0; the flags stay."""
+    register = as_bytes(state, read_general(state, instr, 0), 4)
+    data = read_general(state, instr, 1)
+    size = memory_size(instr) if instr.op1_kind == OpKind.MEMORY else register_size(instr.op1_register)
+    result = crc32(CRC32C, register, as_bytes(state, data, size))
+    write_general(state, instr, domain.merge([*result, *domain.zeros(size_of(instr) - 4)]))
 
 
 def _zero_high_bits(state: State, instr: Instruction) -> None:
@@ -223,6 +271,7 @@ TABLE: dict[str, Semantics] = {
     **forms(_test_byte, "TEST_RM8_IMM8"),
     **forms(_shift_left, "SHL_RM64_IMM8", "SHL_RM64_1"),
     **forms(_shift_right, "SHR_RM64_IMM8", "SHR_RM64_1", "SHR_RM32_IMM8"),
+    **forms(_crc32, "CRC32_R64_RM64", "CRC32_R32_RM32", "CRC32_R32_RM16", "CRC32_R32_RM8"),
     **forms(_zero_high_bits, "VEX_BZHI_R64_RM64_R64"),
     **forms(_shift_arithmetic, "VEX_SARX_R64_RM64_R64"),
     **forms(_set_bit, "BTS_RM64_R64"),

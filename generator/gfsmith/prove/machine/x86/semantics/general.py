@@ -11,6 +11,7 @@ from iced_x86 import Instruction, OpKind
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
+from gfsmith.prove.machine.lanes import shift_number
 from gfsmith.prove.machine.linear import Word, add, scale, subtract
 from gfsmith.prove.machine.register_values import checked, narrow
 from gfsmith.prove.machine.state import (
@@ -108,7 +109,19 @@ def _address(state: State, instr: Instruction) -> None:
     write_general(state, instr, checked(state, place, size))
 
 
+def _doubled(state: State, instr: Instruction) -> bool:
+    """Addition of data and themselves: a shift to the left by a bit."""
+    left = read_general(state, instr, 0)
+    if not isinstance(left, tuple) or left != read_general(state, instr, 1):
+        return False
+    state.flags = UNDEFINED
+    write_general(state, instr, shift_number(left, -1))
+    return True
+
+
 def _add(state: State, instr: Instruction) -> None:
+    if _doubled(state, instr):
+        return
     left, right, size = word(state, instr, 0), word(state, instr, 1), size_of(instr)
     if isinstance(left, int) and isinstance(right, int):
         state.flags = sum_flags(left, right, size)

@@ -73,6 +73,12 @@ def _extract_word(state: State, instr: Instruction) -> None:
     write_general(state, instr, domain.merge([*runs, *domain.zeros(2)]))
 
 
+def _extract_quarter(state: State, instr: Instruction) -> None:
+    """pextrq."""
+    at = 8 * (instr.immediate(2) % 2)
+    write_general(state, instr, domain.cut(state.vectors[vector_number(instr.op1_register)], at, at + 8))
+
+
 def _insert_lane(state: State, instr: Instruction) -> None:
     """vinserti128 ymm."""
     low = read_vector(state, instr, 1, 32)
@@ -160,16 +166,24 @@ def _low_words(state: State, instr: Instruction) -> None:
     write_vector(state, instr, domain.merge([*domain.cut(first, 0, 8), *domain.cut(second, 0, 8)]))
 
 
+def _high_to_low(state: State, instr: Instruction) -> None:
+    """movhlps xmm: the high word of the last source becomes the low word of the first one."""
+    first, second = (read_vector(state, instr, n, 16) for n in range(instr.op_count - 2, instr.op_count))
+    write_vector(state, instr, domain.merge([*domain.cut(second, 8, 16), *domain.cut(first, 8, 16)]))
+
+
 TABLE: dict[str, Semantics] = {
     **forms(_shift_bytes(up=False), "PSRLDQ_XMM_IMM8", "VEX_VPSRLDQ_XMM_XMM_IMM8"),
     **forms(_shift_bytes(up=True), "PSLLDQ_XMM_IMM8", "VEX_VPSLLDQ_XMM_XMM_IMM8"),
     **forms(_low_words, "PUNPCKLQDQ_XMM_XMMM128"),
+    **forms(_high_to_low, "MOVHLPS_XMM_XMM", "VEX_VMOVHLPS_XMM_XMM_XMM"),
     **forms(_duplicate, "MOVDDUP_XMM_XMMM64"),
     **forms(_insert(1), "PINSRB_XMM_R32M8_IMM8", "VEX_VPINSRB_XMM_XMM_R32M8_IMM8"),
     **forms(_insert(2), "PINSRW_XMM_R32M16_IMM8", "VEX_VPINSRW_XMM_XMM_R32M16_IMM8"),
     **forms(_insert(4), "PINSRD_XMM_RM32_IMM8", "VEX_VPINSRD_XMM_XMM_RM32_IMM8"),
     **forms(_insert(8), "PINSRQ_XMM_RM64_IMM8", "VEX_VPINSRQ_XMM_XMM_RM64_IMM8"),
     **forms(_extract_word, "PEXTRW_R32_XMM_IMM8", "VEX_VPEXTRW_R32_XMM_IMM8"),
+    **forms(_extract_quarter, "PEXTRQ_RM64_XMM_IMM8", "VEX_VPEXTRQ_RM64_XMM_IMM8"),
     **forms(_insert_lane, "VEX_VINSERTI128_YMM_YMM_XMMM128_IMM8"),
     **forms(
         _extract_half(16),
