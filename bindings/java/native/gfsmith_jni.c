@@ -14,12 +14,12 @@
  */
 #define PIECE ((size_t)256 * 1024)
 
-enum { ENCODE, RECONSTRUCT, CHECK, UPDATE }; /* as in Native.java */
-enum { CHECKSUM = UPDATE + 1, SECTORS };     /* of one shard */
-enum { DIRECT = -1 };                        /* an owner */
-enum { ABSENT, READ, WRITE };                /* roles */
-enum { OFFSETS, OWNERS, ROLES, NUMBERS };    /* the kinds of numbers */
-enum { MATCHES = GFSMITH_OK, DIFFERS = 1 };  /* results of CHECK */
+enum { ENCODE, RECONSTRUCT, CHECK, UPDATE };     /* as in Native.java */
+enum { CHECKSUM = UPDATE + 1, SECTORS, SKETCH }; /* of one shard */
+enum { DIRECT = -1 };                            /* an owner */
+enum { ABSENT, READ, WRITE };                    /* roles */
+enum { OFFSETS, OWNERS, ROLES, NUMBERS };        /* the kinds of numbers */
+enum { MATCHES = GFSMITH_OK, DIFFERS = 1 };      /* results of CHECK */
 enum { MOST_SHARDS = GFSMITH_MAX_SHARDS };
 
 /* Checksums of the shards, or of the sectors of one shard. */
@@ -32,9 +32,17 @@ typedef struct checksums {
   bool wrong[MOST_SHARDS];
 } checksums;
 
+/* The sketch of a piece of a shard. */
+typedef struct sketch {
+  const gfsmith_sketch *tables;
+  uint64_t offset;
+  uint8_t sum[GFSMITH_SKETCH_BYTES];
+} sketch;
+
 typedef struct call {
   const gfsmith_codec *codec;
   checksums *sums;       /* NULL: a call without checksums */
+  sketch *sketch;        /* of SKETCH */
   jint operation, index; /* index: the changed shard of UPDATE */
   jint inputs, count;    /* inputs: the number of shards before those in the second array */
   jint numbers[NUMBERS * MOST_SHARDS];
@@ -143,6 +151,9 @@ static int execute(const call *c, size_t begin, size_t len) {
   case SECTORS:
     return gfsmith_checksum_sectors(c->sums->kind, c->sums->sector, len, shards[0],
                                     c->sums->results + begin / c->sums->sector);
+  case SKETCH:
+    return gfsmith_sketch_add(c->sketch->tables, c->sketch->sum, c->sketch->offset + begin, len,
+                              shards[0]);
   default:
     return gfsmith_update(c->codec, len, (unsigned)c->index, shards[0], shards + c->inputs);
   }
@@ -248,6 +259,34 @@ JNIEXPORT jlong JNICALL Java_org_gfsmith_Native_combine(JNIEnv *env, jclass nati
   uint64_t state = (uint64_t)first;
   (void)gfsmith_checksum_combine((gfsmith_checksum)kind, &state, (uint64_t)second, (size_t)length);
   return (jlong)state;
+}
+
+JNIEXPORT jlong JNICALL Java_org_gfsmith_Native_createSketch(JNIEnv *env, jclass native,
+                                                             jint polynomial) {
+  (void)env, (void)native;
+  gfsmith_sketch *tables;
+  gfsmith_status status = gfsmith_sketch_create(&tables, (unsigned)polynomial);
+  return status == GFSMITH_OK ? (jlong)(intptr_t)tables : (jlong)status;
+}
+
+JNIEXPORT void JNICALL Java_org_gfsmith_Native_destroySketch(JNIEnv *env, jclass native,
+                                                             jlong tables) {
+  (void)env, (void)native;
+  gfsmith_sketch_destroy((gfsmith_sketch *)(intptr_t)tables);
+}
+
+JNIEXPORT jint JNICALL Java_org_gfsmith_Native_addToSketch(JNIEnv *env, jclass native, jlong tables,
+                                                           jbyteArray sum, jlong offset,
+                                                           jobjectArray objects, jintArray numbers,
+                                                           jint length) {
+  (void)native;
+  sketch piece = {.tables = (const gfsmith_sketch *)(intptr_t)tables, .offset = (uint64_t)offset};
+  call c = {.sketch = &piece, .operation = SKETCH};
+  (*env)->GetByteArrayRegion(env, sum, 0, GFSMITH_SKETCH_BYTES, (jbyte *)piece.sum);
+  int result = run(env, &c, objects, numbers, length);
+  if (result == GFSMITH_OK)
+    (*env)->SetByteArrayRegion(env, sum, 0, GFSMITH_SKETCH_BYTES, (const jbyte *)piece.sum);
+  return result;
 }
 
 /* The address of a codec, or a status, which is negative. */

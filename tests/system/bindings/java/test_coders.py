@@ -21,8 +21,10 @@ MUTANTS = {
     "place": Mutant("$base + number(c, OFFSETS, i) + begin", "$base + number(c, OFFSETS, i)"),
     "copy": Mutant("c->written[i] ? 0 : JNI_ABORT", "JNI_ABORT"),
 }
-#: Wrong checksums: the place of a piece's sectors, the end of a check, the comparison of a repair.
+#: Wrong checksums: the place of a piece's sectors, the end of a check, the comparison of a repair, the place of a
+#: piece of a sketch.
 CHECKSUM_MUTANTS = {
+    "sketch": Mutant("$sketch->offset + begin", "$sketch->offset"),
     "sectors": Mutant("$results + begin / c->sums->sector", "$results"),
     "difference": Mutant("$differs ? c->sums == NULL : $fails", "$differs || $fails"),
     "comparison": Mutant("sums->compared ? sums->expected : NULL", "NULL"),
@@ -50,18 +52,18 @@ def test_bytes_and_exceptions_equal_those_of_hadoop(judges: Callable[[str], Judg
     assert re.fullmatch(r"1500 rounds, \d{4} calls of gfsmith\n", said)
 
 
-@pytest.mark.parametrize("program", [("Differential", "300", "2"), ("Api",), ("Checksums",)])
+@pytest.mark.parametrize("program", [("Differential", "300", "2"), ("Api",), ("Checksums",), ("Sketches",)])
 def test_with_copied_arrays(judge: Judge, program: tuple[str, ...]) -> None:
     said = judge.run(*program, options=[CHECKED])
     assert "WARNING" not in said and "FATAL" not in said
 
 
-@pytest.mark.parametrize("program", ["Api", "Checksums"])
+@pytest.mark.parametrize("program", ["Api", "Checksums", "Sketches"])
 def test_the_interface_for_java(judge: Judge, program: str) -> None:
     judge.run(program)
 
 
-@pytest.mark.parametrize("program", ["Api", "Checksums"])
+@pytest.mark.parametrize("program", ["Api", "Checksums", "Sketches"])
 def test_in_portable_c(judge: Judge, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     monkeypatch.setenv("GFSMITH_ISA", "scalar")
     assert judge.run(program).endswith("scalar\n")
@@ -82,5 +84,6 @@ def test_mutants_are_found(judge: Judge, tmp_path: Path, name: str) -> None:
 def test_mutants_of_checksums_are_found(judge: Judge, tmp_path: Path, name: str) -> None:
     _, wrong = plant(CHECKSUM_MUTANTS[name], [NATIVE / "gfsmith_jni.c"], tmp_path)
     library = compile_native(wrong, tmp_path / "wrong.so")
-    status, said = judge.call("Checksums", options=[f"-Dorg.gfsmith.library={library}"])
+    program = "Sketches" if name == "sketch" else "Checksums"
+    status, said = judge.call(program, options=[f"-Dorg.gfsmith.library={library}"])
     assert status != 0 and "AssertionError" in said

@@ -84,9 +84,12 @@ public final class Codec {
       throw new IllegalArgumentException(
           "parity has " + (parity == null ? "no" : parity.length) + " elements; required: " + k * m);
     }
-    String invalid =
-        "polynomial 0x" + Integer.toHexString(polynomial) + "; required: irreducible, of degree 8";
-    return of(Native.createMatrix(polynomial, k, m, parity), invalid, k, m);
+    return of(Native.createMatrix(polynomial, k, m, parity), refusal(polynomial), k, m);
+  }
+
+  /** Returns the reason why a polynomial is invalid. */
+  static String refusal(int polynomial) {
+    return "polynomial 0x" + Integer.toHexString(polynomial) + "; required: irreducible, of degree 8";
   }
 
   private static void requireShape(int k, int m) {

@@ -107,6 +107,19 @@ final class Native {
   /** The checksum of two pieces, from valid arguments. */
   static native long combine(int kind, long first, long second, long secondLength);
 
+  /** The address of the tables of sketches, or a negative status. */
+  static native long createSketch(int polynomial);
+
+  static native void destroySketch(long tables);
+
+  /** Adds the sketch of the data, which begin at an offset of their shard, to a sum of 8 bytes. */
+  static int addToSketch(long tables, byte[] sum, long offset, Shards data) {
+    return addToSketch(tables, sum, offset, data.objects, data.numbers, data.length());
+  }
+
+  private static native int addToSketch(
+      long tables, byte[] sum, long offset, Object[] objects, int[] numbers, int length);
+
   static native String isa();
 
   static native String version();
