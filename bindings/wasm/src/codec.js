@@ -12,8 +12,8 @@ const BUDGET = 512 * 1024;
 const LEAST = 4096;
 const LINE = 64;
 
-/** Frees the memory of codecs after garbage collection; free() does it at once. */
-const forgotten = new FinalizationRegistry(
+/** Frees the memory of codecs and sketches after garbage collection; free() does it at once. */
+export const forgotten = new FinalizationRegistry(
   /** @param {() => void} release */ (release) => release(),
 );
 

@@ -99,6 +99,34 @@ export class Codec {
   free(): void;
 }
 
+/**
+ * The tables of sketches, for codecs in the polynomial of all named codes: checksums of 8 bytes that are linear over
+ * GF(2^8). The sketches of a stripe's shards are a stripe of the same code, so every shard is read once, where it is
+ * stored: codec.check() compares the sketches, and codec.encode() computes those of parities. docs/checksums.md of
+ * gfsmith's repository tells which errors a sketch finds. The tables hold a buffer of 256 KiB until free() is called
+ * or, at the latest, until they are garbage collected.
+ */
+export class Sketch {
+  private constructor();
+
+  /** Bytes of a sketch. */
+  static readonly BYTES: 8;
+
+  /** Errors: GfsmithError EUNSUPPORTED if the engine cannot run the kernels; Error if the module cannot be loaded. */
+  static create(options?: { kernels?: Kernels | 'auto' }): Promise<Sketch>;
+
+  readonly kernels: Kernels;
+
+  /**
+   * Add the sketch of a piece of a shard to `sum`: 8 bytes, zeros or the sum of the pieces before, in any order.
+   * `offset` is the place of the first byte in the shard. XOR adds sketches that were computed apart.
+   */
+  add(sum: Uint8Array, offset: number, bytes: Uint8Array): void;
+
+  /** Free the memory. May be called twice; any other call afterwards throws GfsmithError EINVAL. */
+  free(): void;
+}
+
 /** Numbers of byte positions. */
 export interface Corrected {
   /** For each of the k + m shards, the positions at which it was corrected. */

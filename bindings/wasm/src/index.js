@@ -2,4 +2,5 @@
 export { Codec } from './codec.js';
 export { supportedKernels } from './engine.js';
 export { GfsmithError } from './errors.js';
+export { Sketch } from './sketch.js';
 export { inspect, join, repair, shardIndex, shardName, split } from './files.js';
