@@ -12,7 +12,9 @@ from gfsmith.build.cache import key
 from gfsmith.build.routines import Routines, demand, record, remembered
 from gfsmith.emit.c.checksum import build
 from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS
+from gfsmith.ir.folding import Routine
 from gfsmith.lower.checksums import routines, tables
+from gfsmith.prove.checksum.machine import functions
 from gfsmith.prove.checksum.prove import prove, prove_tables
 
 
@@ -20,6 +22,11 @@ def generate(cache: Path | None) -> Routines:
     """Return every routine and table. Raises Refuted for a wrong one. Results for the same sources come from
     the cache file."""
     return remembered(cache, key((__name__,)), _generate)
+
+
+def compiled_functions() -> dict[str, tuple[Routine, ...]]:
+    """Return the functions of C that can be proved from machine code, by symbol, with their routines."""
+    return functions(routines())
 
 
 def _generate() -> Routines:

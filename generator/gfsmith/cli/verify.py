@@ -59,6 +59,7 @@ class _Abi(click.Choice[str]):
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Prove the configuration's kernels in this .o, .a, .so or .wasm; repeatable.",
 )
+@click.option("--checksums", is_flag=True, help="With --objects: prove the functions of checksums instead.")
 @click.argument("object_file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--contracts",
@@ -107,8 +108,8 @@ class _Abi(click.Choice[str]):
 def command(
     jobs: int, as_json: bool, exhaustive: bool, object_file: Path | None, symbol: str | None,
     path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None,
-    folder: str | None, adaptive: bool, paths: tuple[Path, ...], contracts: Path | None, abi: str | None,
-    **words: Any,
+    folder: str | None, adaptive: bool, paths: tuple[Path, ...], checksums: bool, contracts: Path | None,
+    abi: str | None, **words: Any,
 ) -> None:  # fmt: skip
     """Prove machine code again, from the .S files of the output folder alone.
 
@@ -129,13 +130,14 @@ def command(
         _verify_function(object_file, described, exhaustive, as_json)
         return
     objects.check(paths)
+    if checksums and not paths:
+        raise objects.ObjectError("--checksums needs --objects")
+    if checksums:
+        _verify_objects(objects.find_checksums(paths, abi), jobs, as_json)
+        return
     (specs, _), target = request.load(path, isas, prefix, polynomial, folder, adaptive, **code)
     if paths:
-        with progress(
-            "prove machine code", len(tasks := objects.find(paths, specs, abi, exhaustive))
-        ) as advance:
-            proofs = objects.prove(tasks, jobs, advance)
-        _report_objects(proofs, as_json)
+        _verify_objects(objects.find(paths, specs, abi, exhaustive), jobs, as_json)
         return
     found = listings.read_folder(target, specs)
     with progress("prove machine code", len(found)) as advance:
@@ -180,9 +182,12 @@ def _verify_contracts(
     _exit(report.unexpected(*each) for each in found)
 
 
-def _report_objects(proofs: list[objects.Proof], as_json: bool) -> None:
-    """Print the proofs, and exit with the same status as for one function."""
-    from gfsmith.verify import report
+def _verify_objects(tasks: Sequence[objects.Task], jobs: int, as_json: bool) -> None:
+    """Prove functions of files, print the proofs, and exit with the same status as for one function."""
+    from gfsmith.verify import objects, report
+
+    with progress("prove machine code", len(tasks)) as advance:
+        proofs = objects.prove(tasks, jobs, advance)
 
     if as_json:
         print_json({"kernels": [report.compiled(proof) for proof in proofs]})

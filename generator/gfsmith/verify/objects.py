@@ -12,7 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from gfsmith.build import parallel
+from gfsmith.build.checksums import compiled_functions
+from gfsmith.ir.folding import Routine
 from gfsmith.kernel.spec import KernelSpec
+from gfsmith.prove.checksum.machine import prove_machine
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import LoadError, load, members_with
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
@@ -36,14 +39,18 @@ class Proof:
     seconds: float
 
 
+#: The specification of a function: a kernel, or routines of a checksum.
+Goal = KernelSpec | tuple[Routine, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One function of a file, and the kernel that it must implement. member: None unless the file is an
-    archive."""
+    """One function of a file, and its goal. member: None unless the file is an archive."""
 
     path: Path
     member: str | None
-    spec: KernelSpec
+    symbol: str
+    goal: Goal
     abi: str | None
     exhaustive: bool
 
@@ -61,10 +68,15 @@ def _prove(task: Task) -> Proof:
     except LoadError as error:
         raise ObjectError(str(error)) from None
     abi = task.abi if task.abi is not None else default_abi(image)
-    report = prove_code(contract_of(task.spec, abi), image, task.spec.symbol, task.exhaustive)
+    if isinstance(task.goal, KernelSpec):
+        isa = task.goal.isa.name
+        report = prove_code(contract_of(task.goal, abi), image, task.symbol, task.exhaustive)
+    else:
+        isa = task.goal[0].set
+        report = prove_machine(task.symbol, task.goal, image, abi)
     file = task.path.name if task.member is None else f"{task.path.name}({task.member})"
     seconds = time.process_time() - start
-    return Proof(task.spec.symbol, task.spec.isa.name, abi, file, image.producer, report, seconds)
+    return Proof(task.symbol, isa, abi, file, image.producer, report, seconds)
 
 
 def check(paths: Sequence[Path]) -> None:
@@ -82,16 +94,26 @@ def _members(path: Path, symbols: frozenset[str]) -> dict[str | None, set[str]]:
 
 
 def find(paths: Sequence[Path], specs: Sequence[KernelSpec], abi: str | None, exhaustive: bool) -> list[Task]:
-    """Return the functions to prove. Raises ObjectError."""
-    provable = (spec for spec in specs if is_provable(spec.isa))
-    known: Mapping[str, KernelSpec] = {spec.symbol: spec for spec in provable}
+    """Return the kernels to prove. Raises ObjectError."""
+    known: dict[str, Goal] = {spec.symbol: spec for spec in specs if is_provable(spec.isa)}
+    return _find(paths, known, abi, exhaustive, "kernels of the configuration")
+
+
+def find_checksums(paths: Sequence[Path], abi: str | None) -> list[Task]:
+    """Return the functions of checksums to prove. Raises ObjectError."""
+    return _find(paths, dict(compiled_functions()), abi, False, "provable functions of checksums")
+
+
+def _find(
+    paths: Sequence[Path], known: Mapping[str, Goal], abi: str | None, exhaustive: bool, what: str
+) -> list[Task]:
     tasks = []
     for path in paths:
         members = _members(path, frozenset(known))
         found = [(member, symbol) for member, symbols in members.items() for symbol in sorted(symbols)]
         if not found:
-            raise ObjectError(f"{path}: contains none of the {len(known)} kernels of the configuration")
-        tasks += [Task(path, member, known[symbol], abi, exhaustive) for member, symbol in found]
+            raise ObjectError(f"{path}: contains none of the {len(known)} {what}")
+        tasks += [Task(path, member, symbol, known[symbol], abi, exhaustive) for member, symbol in found]
     return tasks
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import random
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
@@ -19,7 +21,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from iced_x86 import Code, Encoder, FlowControl, Instruction, OpKind, Register, RegisterExt
 
-from gfsmith.field.checksum import CHECKSUMS
+from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS, Checksum
 from gfsmith.ir.folding import GROUP, LINE, WORD
 from gfsmith.lower.checksums import routines, tables
 from gfsmith.prove.checksum import layout
@@ -55,13 +57,13 @@ def library() -> Image:
     return load(*place())
 
 
-def library_tables() -> list[bytes]:
-    """Return the bytes of each table of the library, by the number of the check."""
-    data = subprocess.run(["ar", "p", *place()], capture_output=True, check=True).stdout
+def library_tables(archive: Path, member: str, name: str = "gfs_crcs") -> list[bytes]:
+    """Return the bytes of each table of an array in a library, by the number of the check."""
+    data = subprocess.run(["ar", "p", archive, member], capture_output=True, check=True).stdout
     file = ELFFile(BytesIO(data))
     symbols = file.get_section_by_name(".symtab")
     assert isinstance(symbols, SymbolTableSection)
-    (symbol,) = symbols.get_symbol_by_name("gfs_crcs")
+    (symbol,) = symbols.get_symbol_by_name(name)
     section, start = file.get_section(symbol["st_shndx"]), symbol["st_value"]
     table = section.data()[start : start + symbol["st_size"]]
     return [table[n : n + layout.SIZE] for n in range(0, len(table), layout.SIZE)]
@@ -99,13 +101,32 @@ def test_proved(symbol: str) -> None:
 
 
 def test_the_library_has_the_proved_tables() -> None:
-    found = [layout.read(data, check.title) for data, check in zip(library_tables(), CHECKSUMS, strict=True)]
-    assert found == list(map(tables, CHECKSUMS))
+    assert proved(library_tables(*place()), CHECKSUMS)
+
+
+def proved(found: list[bytes], checks: Sequence[Checksum]) -> bool:
+    """Return whether tables are those of the proof of the programs."""
+    read = [layout.read(data, check.title) for data, check in zip(found, checks, strict=True)]
+    return read == list(map(tables, checks))
+
+
+def test_the_drop_in_for_isal_is_proved() -> None:
+    """Its functions, and the tables of the checks that only it has."""
+    path = product("libisal_ec.a", "isal")
+    ((member, symbols),) = members_with(path, frozenset(ROUTINES)).items()
+    assert member is not None and symbols == set(ROUTINES)
+    image = load(path, member)
+    assert all(prove_machine(symbol, parts, image, ABI) for symbol, parts in ROUTINES.items())
+    assert proved(library_tables(path, member), CHECKSUMS)
+    others = library_tables(path, member, "others")
+    assert proved(others, ISAL_CHECKSUMS)
+    wrong = [others[0][:-1] + bytes([others[0][-1] ^ 1]), *others[1:]]
+    assert not proved(wrong, ISAL_CHECKSUMS)
 
 
 def test_a_changed_table_is_seen() -> None:
     """A flipped bit of any kind of number of the table."""
-    whole, data = tables(CHECKSUMS[0]), library_tables()[0]
+    whole, data = tables(CHECKSUMS[0]), library_tables(*place())[0]
     numbers = (
         *(whole.ones, whole.modulus, whole.reduction[1]),
         *(whole.folds[3][1], whole.slices[5][6], whole.powers[40]),
@@ -264,3 +285,35 @@ def test_mutants_are_rejected_or_equivalent(symbol: str) -> None:
         if report and not equivalent:
             wrong.append(f"{mutant.kind} at {mutant.at}")
     assert not wrong
+
+
+def verify(*paths: Path) -> tuple[int, str]:
+    """Return the exit status and the output of `gfsmith verify --checksums`."""
+    objects = [word for path in paths for word in ("--objects", str(path))]
+    command = [sys.executable, "-m", "gfsmith", "verify", "--checksums", "--json", *objects]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return done.returncode, done.stdout or done.stderr
+
+
+def test_the_command_proves_a_library() -> None:
+    status, said = verify(place()[0])
+    found = {each["symbol"]: each["status"] for each in json.loads(said)["kernels"]}
+    assert status == 0 and found == dict.fromkeys(ROUTINES, "proved")
+
+
+def test_the_command_refutes_a_wrong_library(tmp_path: Path) -> None:
+    """A pclmulqdq that multiplies other words."""
+    data, symbol = place()[0].read_bytes(), "gfs_group_reflected__pclmulqdq"
+    at = next(instr.next_ip - ORIGIN - 1 for instr in decode(code(symbol)) if "clmul" in str(instr))
+    start = data.index(code(symbol)) + at
+    path = tmp_path / "wrong.a"
+    path.write_bytes(data[:start] + bytes([data[start] ^ 1]) + data[start + 1 :])
+    status, said = verify(path)
+    wrong = [each["symbol"] for each in json.loads(said)["kernels"] if each["status"] != "proved"]
+    assert status == 1 and wrong == [symbol]
+
+
+def test_the_command_needs_functions_of_checksums() -> None:
+    assert verify() == (2, "gfsmith: --checksums needs --objects\n")
+    status, said = verify(product("libgfsmith-shards.a", "shards"))
+    assert status == 2 and said.endswith("contains none of the 49 provable functions of checksums\n")

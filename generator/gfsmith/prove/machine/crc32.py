@@ -18,7 +18,7 @@ BYTES = 4  #: of a register
 
 @cache
 def _replacement(polynomial: int, place: int) -> int:
-    """Return the matrix from a byte that leaves the register to what is added to byte `place` of the rest."""
+    """Return the matrix of the summand of byte `place` of the register, for the byte that leaves it."""
     columns = []
     for bit in range(8):
         value = 1 << bit

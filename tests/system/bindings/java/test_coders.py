@@ -21,8 +21,8 @@ MUTANTS = {
     "place": Mutant("$base + number(c, OFFSETS, i) + begin", "$base + number(c, OFFSETS, i)"),
     "copy": Mutant("c->written[i] ? 0 : JNI_ABORT", "JNI_ABORT"),
 }
-#: Wrong checksums: the place of a piece's sectors, the end of a check, the comparison of a repair, the place of a
-#: piece of a sketch.
+#: Wrong checksums: the place of a piece of a sketch, the place of a piece's sectors, the end of a check, the
+#: comparison of a repair.
 CHECKSUM_MUTANTS = {
     "sketch": Mutant("$sketch->offset + begin", "$sketch->offset"),
     "sectors": Mutant("$results + begin / c->sums->sector", "$results"),
