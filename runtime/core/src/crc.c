@@ -23,15 +23,25 @@
 /* The fewest bytes for which the longer blocks are faster than lines. */
 #define BLOCKS_MIN 1024u
 
+/* The number of blocks in so many bytes. A division would take as long as a fold. */
+static inline size_t blocks_of(const gfs_crc_set *set, size_t len) {
+#if defined(__GNUC__)
+  return len >> __builtin_ctzll(set->block);
+#else
+  return len / set->block;
+#endif
+}
+
 /* The register after a message and the bytes behind it, all together a number of blocks: of lines,
  * or of the set. */
-static uint64_t reduced(const gfs_crc *crc, const gfs_crc_set *set, bool lines, uint64_t state,
-                        const uint8_t *message, size_t rest, const uint8_t *data) {
+static GFS_INLINED uint64_t reduced(const gfs_crc *crc, const gfs_crc_set *set, bool lines,
+                                    uint64_t state, const uint8_t *message, size_t rest,
+                                    const uint8_t *data) {
   uint8_t group[GFS_CRC_GROUP];
   if (lines)
     set->reduce_line[crc->order](crc, state, message, rest / GFS_CRC_LINE, data, group);
   else
-    set->reduce[crc->order](crc, state, message, rest / set->block, data, group);
+    set->reduce[crc->order](crc, state, message, blocks_of(set, rest), data, group);
   return gfs_crc_bytes(crc, set, 0, GFS_CRC_GROUP, group);
 }
 
