@@ -297,7 +297,7 @@ _products: dict[frozenset[Runs], int] = {}
 def carryless(left: Runs, right: Runs) -> Runs:
     """Return the product of two words as polynomials over GF(2): bit i is the coefficient of x^i. Raises
     Unsupported for too many products of products."""
-    if _is_known(left) and _is_known(right):
+    if is_known(left) and is_known(right):
         return constant_runs(_known_product(left, right).to_bytes(2 * WORD, "little"))
     if zeros(WORD) in (left, right):
         return zeros(2 * WORD)
@@ -323,7 +323,8 @@ def operands(number: Word) -> tuple[Runs, Runs]:
     return _operands[number]
 
 
-def _is_known(runs: Runs) -> bool:
+def is_known(runs: Runs) -> bool:
+    """Return whether all bytes are constant."""
     return all(isinstance(piece, Form) and piece.is_constant for _, piece in runs)
 
 

@@ -157,7 +157,7 @@ def _xor(state: State, instr: Instruction) -> None:
         write_general(state, instr, 0)
         return
     operands = [read_general(state, instr, n) for n in range(2)]
-    if not any(isinstance(operand, tuple) for operand in operands):
+    if all(not isinstance(operand, tuple) or domain.is_known(operand) for operand in operands):
         _bitwise(lambda a, b: a ^ b)(state, instr)
         return
     left, right = (as_bytes(state, operand, size_of(instr)) for operand in operands)

@@ -112,7 +112,7 @@ def _address(state: State, instr: Instruction) -> None:
 def _doubled(state: State, instr: Instruction) -> bool:
     """Addition of data and themselves: a shift to the left by a bit."""
     left = read_general(state, instr, 0)
-    if not isinstance(left, tuple) or left != read_general(state, instr, 1):
+    if not isinstance(left, tuple) or domain.is_known(left) or left != read_general(state, instr, 1):
         return False
     state.flags = UNDEFINED
     write_general(state, instr, shift_number(left, -1))
