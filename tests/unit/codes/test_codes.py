@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import galois
@@ -14,13 +15,19 @@ from gfsmith.field.matrix import generator_matrix, identity, multiply
 from tests.oracle.matrices import SingularError, decode_matrix, invert, singular_minor
 
 FIELD = Field(codes.POLYNOMIAL)
-GF = galois.GF(256, irreducible_poly=codes.POLYNOMIAL)
+
+
+@cache
+def _gf() -> type[galois.FieldArray]:
+    """Return the field of galois. Its compilation takes seconds, so not every process that imports this
+    module makes it."""
+    return galois.GF(256, irreducible_poly=codes.POLYNOMIAL)
 
 
 def test_inverse_is_that_of_galois() -> None:
     rng = np.random.default_rng(5)
     for size in (1, 2, 5, 9):
-        matrix = GF(rng.integers(0, 256, (size, size)))
+        matrix = _gf()(rng.integers(0, 256, (size, size)))
         if np.linalg.matrix_rank(matrix) < size:
             continue
         rows = tuple(map(tuple, matrix.tolist()))
@@ -48,7 +55,7 @@ def test_any_k_shards_give_the_lost_ones_back(name: str, k: int, m: int) -> None
 
 def _determinant4(matrix: np.ndarray) -> galois.FieldArray:
     """Return determinants of a stack of 4 x 4 matrices over the field, by expansion."""
-    total = GF.Zeros(matrix.shape[0])
+    total = _gf().Zeros(matrix.shape[0])
     for a, b in combinations(range(4), 2):
         c, d = (x for x in range(4) if x not in (a, b))
         top = matrix[:, 0, a] * matrix[:, 1, b] + matrix[:, 0, b] * matrix[:, 1, a]
@@ -59,7 +66,7 @@ def _determinant4(matrix: np.ndarray) -> galois.FieldArray:
 
 def _minors4(k: int, m: int) -> bool:
     """Return True if a 4 x 4 minor of the m x k Vandermonde parity matrix is singular."""
-    parity = GF(np.array(codes.FAMILIES["vandermonde"].parity(FIELD, k, m)))
+    parity = _gf()(np.array(codes.FAMILIES["vandermonde"].parity(FIELD, k, m)))
     columns = np.array(list(combinations(range(k), 4)))
     for rows in combinations(range(m), 4):
         stack = parity[np.array(rows)][:, columns].transpose(1, 0, 2)
@@ -71,7 +78,7 @@ def _minors4(k: int, m: int) -> bool:
 def _small_minor(k: int, m: int) -> bool:
     """Return True if a minor of size 2 or 3 of the parity matrix is singular."""
     parity = codes.FAMILIES["vandermonde"].parity(FIELD, k, m)
-    array = GF(np.array(parity))
+    array = _gf()(np.array(parity))
     for rows in combinations(range(m), 2):
         columns = np.array(list(combinations(range(k), 2)))
         top, low = array[rows[0]], array[rows[1]]
