@@ -52,6 +52,9 @@
 # make test-release  install each artifact of build/release without the checkout and run an example with it; PARTS as above
 
 SHELL := /bin/sh
+# Python keeps the compiled modules, also those whose assertions pytest rewrites: each process of the tests, and each command
+# that they call, would compile all of them again.
+unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := gen
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 GFSMITH := .venv/bin/gfsmith

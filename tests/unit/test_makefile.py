@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -36,6 +37,15 @@ def test_the_library_reads_the_list_of_kernels_after_gen(root: Path) -> None:
             ["make", "-n", "-B", *goals], cwd=root, capture_output=True, text=True, check=True
         )
         assert ("--no-print-directory lib" in done.stdout) == separate, goals
+
+
+def test_compiled_modules_are_kept(root: Path) -> None:
+    """Recipes do not inherit the variable with which containers keep Python from writing them."""
+    rule = 'probe:; @echo "[$$PYTHONDONTWRITEBYTECODE]"'
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    command = ["make", "--no-print-directory", f"--eval={rule}", "probe"]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_tune_without_specs_says_what_to_give(root: Path) -> None:
