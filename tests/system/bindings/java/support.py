@@ -14,6 +14,9 @@ JUDGE = Path(__file__).parent / "judge"
 NATIVE = ROOT / "bindings" / "java" / "native"
 CLASSPATH = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
 
+#: Maven runs for seconds: optimised code and several threads for garbage take half of its CPU time.
+MAVEN_OPTS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 #: The oldest and the newest series of Hadoop that the coders support.
 RELEASES = ("3.3.6", "3.4.1")
 NEWEST = RELEASES[-1]
@@ -52,6 +55,7 @@ def compile_native(source: Path, library: Path) -> Path:
 def fetch(pom: Path, release: str, folder: Path) -> None:
     """Write the class path of the release and tests that a project of Maven names: folder/classpath."""
     run(
+        *("env", f"MAVEN_OPTS={MAVEN_OPTS}"),
         *("mvn", "-q", "-B", "-ntp", "-f", pom, f"-Drelease={release}", CLASSPATH),
         f"-Dmdep.outputFile={folder / 'classpath'}",
     )
