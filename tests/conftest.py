@@ -15,15 +15,17 @@ pytest_plugins = ["tests.support.levels"]
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C reach the programs under test even if the parent process ignores it (`&`, nohup)."""
+    """Let Ctrl-C reach the programs under test even if the parent process ignores it (`&`, nohup). Collect
+    garbage rarely: the collection of tests makes objects that all live until the end.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.set_threshold(*COLLECT_AFTER)
 
 
 def pytest_collection_finish() -> None:
     """Keep the collector of garbage from the tests themselves, which live until the end."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
 
 
 def pytest_unconfigure() -> None:
