@@ -15,7 +15,17 @@ import pytest
 
 from gfsmith.codes.names import CODES, LRC, SEARCHED
 from tests.support.paths import ROOT
-from tests.system.apps.shards.support import DONE, REFUSED, Tool, content, flip, make_set, shard, snapshot
+from tests.system.apps.shards.support import (
+    DEADLINE,
+    DONE,
+    REFUSED,
+    Tool,
+    content,
+    flip,
+    make_set,
+    shard,
+    snapshot,
+)
 
 SET_COMMANDS = ("verify", "repair", "restore")
 
@@ -443,7 +453,10 @@ def test_a_full_disk(tool: Tool, tmp_path: Path) -> None:
     folder = make_set(tool, tmp_path, content(5000))
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [tool.program, "restore", folder, "-o", "-"], stdout=full, stderr=subprocess.PIPE, timeout=60
+            [tool.program, "restore", folder, "-o", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=DEADLINE,
         )
     line = b"gfsmith-shards: cannot write standard output: No space left on device\n"
     assert (done.returncode, done.stderr) == (REFUSED, line)
