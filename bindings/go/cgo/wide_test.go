@@ -72,7 +72,7 @@ func TestWideBytesOfJAM(t *testing.T) {
 	if got := bytes.Join(shards[3:], nil); !bytes.Equal(got, []byte{0x59, 0xd0, 0x06, 0x15, 0x75, 0x6d}) {
 		t.Errorf("%x", got)
 	}
-	if err := wideOf(t, LCH16, 3, 3).Encode([][]byte{{1}, {2}, {3}, {4}, {5}, {6}}); !errors.Is(err, codec.ErrShardSize) {
+	if err := wideOf(t, LCH16, 3, 3).Encode([][]byte{{1}, {2}, {3}, {4}, {5}, {6}}); !errors.Is(err, ErrShardSize) {
 		t.Error(err)
 	}
 }
@@ -224,7 +224,7 @@ func TestWideGoroutines(t *testing.T) {
 	for n := range shards {
 		shards[n] = make([]byte, 96<<10+2)
 	}
-	if err := wideOf(t, Leopard16, 40, 20).WithGoroutines(0).Encode(shards); !errors.Is(err, codec.ErrShardSize) {
+	if err := wideOf(t, Leopard16, 40, 20).WithGoroutines(0).Encode(shards); !errors.Is(err, ErrShardSize) {
 		t.Error(err)
 	}
 }

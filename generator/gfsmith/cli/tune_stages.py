@@ -229,6 +229,7 @@ def rank(texts: Sequence[str], names: str, options: Options) -> None:
         fail("--report and --model exclude each other: a report needs measurements; leave one out")
     targets = _targets(texts, EVERY_FEATURE)
     cpus = _model_names(names, targets, options)
+    kept = {cpu: _kept(options.tuned_file(cpu), cpu, Basis.MODEL, targets) for cpu in cpus}
     specs, prefix = _specs(options.path)
     ranked = []
     for target in targets:
@@ -242,21 +243,36 @@ def rank(texts: Sequence[str], names: str, options: Options) -> None:
         found = modelled.studies(ranked, cpus, options.jobs, options.cache / "mca.json", advance)
     _prove([plan for _, chosen in found for plan in chosen], options.jobs, options.cache)
     for study, _ in found:
-        write(options.tuned_file(study.microarchitecture), tuned_file.text(study))
+        write(
+            options.tuned_file(study.microarchitecture), tuned_file.text(study, kept[study.microarchitecture])
+        )
     if options.as_json:
         print_json({"studies": [result.to_json(study) for study, _ in found]})
         return
     for study, _ in found:
         show.models(out(), study, [target.name for target in targets])
         path = options.tuned_file(study.microarchitecture)
-        print(f"{path}: {_chosen(study)}; ranked by llvm-mca alone, not measured")
+        chosen = _chosen(study, kept[study.microarchitecture])
+        print(f"{path}: {chosen}; ranked by llvm-mca alone, not measured")
 
 
-def _chosen(study: Study) -> str:
+def _kept(path: Path, name: str, basis: Basis, targets: Sequence[Target]) -> list[tuned.Entry]:
+    """Return the kernels of an earlier file for this CPU that are of other SPECs. Raises TunedError."""
+    earlier = tuned.read(path) if path.exists() else None
+    if earlier is None or (earlier.microarchitecture, earlier.basis) != (name, basis.value):
+        return []
+    searched = {target.name for target in targets}
+    return [entry for entry in earlier.kernel if entry.spec not in searched]
+
+
+def _chosen(study: Study, kept: Sequence[tuned.Entry]) -> str:
     """Return the number of kernels of a tuned file in words."""
+    others = f"; {counted(len(kept), 'kernel')} of other SPECs stay" if kept else ""
     if not study.choices:
-        return "no kernel: the default stays the best, because no variant is faster and nowhere slower"
-    return f"{counted(len(study.choices), 'kernel')}, all proved"
+        return (
+            f"no kernel: the default stays the best, because no variant is faster and nowhere slower{others}"
+        )
+    return f"{counted(len(study.choices), 'kernel')}, all proved{others}"
 
 
 def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> None:
@@ -272,6 +288,7 @@ def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> 
         host = microarch.host()
     except microarch.UnknownMicroarchitecture as error:
         fail(str(error))
+    kept = _kept(options.tuned_file(host.name), host.name, Basis.MEASURED, targets)
     if options.report is not None:
         _drawable(options.report)
     ledger, complete = _measure(targets, host, options)
@@ -284,6 +301,6 @@ def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> 
         fail(f"interrupted; no tuned file was written{kept}", 130)
     _prove([plan for _, plan in ledger.chosen], options.jobs, options.cache)
     target = options.tuned_file(host.name)
-    write(target, tuned_file.text(study))
+    write(target, tuned_file.text(study, kept))
     if not options.as_json:
-        print(f"{target}: {_chosen(study)}; {study.seconds:.0f} s")
+        print(f"{target}: {_chosen(study, kept)}; {study.seconds:.0f} s")

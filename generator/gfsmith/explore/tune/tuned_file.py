@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gfsmith.build.tuned import FORMAT, KEYS
+from collections.abc import Sequence
+
+from gfsmith.build.tuned import FORMAT, KEYS, Entry, Gain
 from gfsmith.explore.tune.result import Basis, Choice, Study
 
 
@@ -10,21 +12,27 @@ def _value(value: int | str) -> str:
     return str(value) if isinstance(value, int) else f'"{value}"'
 
 
-def _entry(choice: Choice) -> list[str]:
-    lines = ["[[kernel]]", f'spec = "{choice.target}"', f'path = "{choice.path}"']
-    lines += [f"{key} = {_value(choice.parameters[key])}" for key in KEYS]
-    if choice.gains:
+def _chosen(choice: Choice) -> Entry:
+    gains = [Gain(length=n, speed=g.median, low=g.low, high=g.high) for n, g in sorted(choice.gains.items())]
+    parameters = {key: choice.parameters[key] for key in KEYS}
+    return Entry.model_validate({"spec": choice.target, "path": choice.path, "gains": gains} | parameters)
+
+
+def _table(entry: Entry) -> list[str]:
+    lines = ["[[kernel]]", f'spec = "{entry.spec}"', f'path = "{entry.path}"']
+    lines += [f"{key} = {_value(getattr(entry, key))}" for key in KEYS]
+    if entry.gains:
         lines.append("gains = [")
         lines += [
-            f"  {{ length = {n}, speed = {g.median:.3f}, low = {g.low:.3f}, high = {g.high:.3f} }},"
-            for n, g in sorted(choice.gains.items())
+            f"  {{ length = {g.length}, speed = {g.speed:.3f}, low = {g.low:.3f}, high = {g.high:.3f} }},"
+            for g in entry.gains
         ]
         lines.append("]")
     return lines
 
 
-def text(study: Study) -> str:
-    """Return a study's choices as the text of a tuned file."""
+def text(study: Study, kept: Sequence[Entry] = ()) -> str:
+    """Return the text of a tuned file: kernels of an earlier file that stay, then a study's choices."""
     lines = ['# Written by "gfsmith tune"; docs/tuning.md explains its content and its use in a build.']
     if study.basis is Basis.MEASURED:
         lines.append("# speed: time of the kernel without tuning / time of this one, measured alternately.")
@@ -35,6 +43,6 @@ def text(study: Study) -> str:
         f'microarchitecture = "{study.microarchitecture}"',
         f'basis = "{study.basis.value}"',
     ]
-    for choice in study.choices:
-        lines += ["", *_entry(choice)]
+    for entry in (*kept, *map(_chosen, study.choices)):
+        lines += ["", *_table(entry)]
     return "\n".join(lines) + "\n"

@@ -116,6 +116,47 @@ def test_ties_write_no_kernel(project: Path, use: Use) -> None:
     assert "znver4.toml: no kernel: the default stays the best, because " in last and "proved" not in last
 
 
+def test_kernels_of_other_specs_stay(project: Path, use: Use) -> None:
+    """Also a kernel that an edit has shortened to the keys that matter; those of the same SPEC go."""
+    path = project / "tuned" / "znver4.toml"
+    path.parent.mkdir(exist_ok=True)
+    head = 'format = 1\nmicroarchitecture = "znver4"\nbasis = "measured"\n'
+    gains = "gains = [{ length = 1024, speed = 1.16, low = 1.14, high = 1.19 }]\n"
+    other = f'[[kernel]]\nspec = "dot:10x4@avx2"\npath = "cached"\nunroll = 2\n{gains}'
+    same = '[[kernel]]\nspec = "dot:3x2@sse"\npath = "bulk"\nunroll = 2\n'
+    path.write_text(head + other + same)
+    (before, _) = tuned.read(path).kernel
+    use(FakeBench(_cost))
+    done = _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached")
+    assert done.exit_code == 0 and "1 kernel, all proved; 1 kernel of other SPECs stay" in done.stdout
+    kept, chosen = tuned.read(path).kernel
+    assert (kept.spec, kept.unroll, kept.gains) == (before.spec, 2, before.gains)
+    assert (chosen.spec, chosen.path, chosen.unroll) == ("dot:3x2@sse", "cached", 3)
+
+
+@pytest.mark.parametrize("change", [("znver4", "znver3"), ("measured", "model")])
+def test_kernels_of_other_cpus_or_of_a_model_do_not_stay(
+    project: Path, use: Use, change: tuple[str, str]
+) -> None:
+    path = project / "tuned" / "znver4.toml"
+    path.parent.mkdir(exist_ok=True)
+    text = 'format = 1\nmicroarchitecture = "znver4"\nbasis = "measured"\n'
+    path.write_text(text.replace(*change) + '[[kernel]]\nspec = "dot:10x4@avx2"\npath = "cached"\n')
+    use(FakeBench(_cost))
+    _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached")
+    assert [entry.spec for entry in tuned.read(path).kernel] == ["dot:3x2@sse"]
+
+
+def test_a_tuned_file_that_cannot_be_read_stays(project: Path, use: Use) -> None:
+    path = project / "tuned" / "znver4.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("format = 7\n")
+    bench = use(FakeBench(_cost))
+    done = _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached")
+    assert done.exit_code == 2 and "format = 7; allowed: 1" in done.stderr
+    assert path.read_text() == "format = 7\n" and bench.samples == 0
+
+
 def test_ctrl_c_shows_and_keeps_the_measurements(project: Path, use: Use) -> None:
     whole = use(FakeBench(_cost))
     _tune(project, "dot:3x2@sse", *QUICK, "--fresh", "-o", str(project / "other.toml"))
