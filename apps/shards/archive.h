@@ -17,7 +17,7 @@ typedef struct archive {
 int archive_create(archive *tar, const char *folder);
 int archive_extract(archive *tar, const char *folder);
 /* Close the pipe and wait for tar. TOOL_REFUSED after a message with its first line, if it failed.
- * If it has made the archive, say what it has left out: sockets. */
+ * If it has made the archive, name the sockets that it has left out. */
 int archive_finish(archive *tar);
 /* End tar after a failure. */
 void archive_abort(archive *tar);

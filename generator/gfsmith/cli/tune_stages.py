@@ -297,8 +297,8 @@ def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> 
         study = _seen_from_outside(study, ledger, targets, host, options)
     _report(study, others, options)
     if not complete:
-        kept = "" if options.fresh else "; the measurements are kept, and the same command resumes"
-        fail(f"interrupted; no tuned file was written{kept}", 130)
+        resumes = "" if options.fresh else "; the measurements are kept, and the same command resumes"
+        fail(f"interrupted; no tuned file was written{resumes}", 130)
     _prove([plan for _, plan in ledger.chosen], options.jobs, options.cache)
     target = options.tuned_file(host.name)
     write(target, tuned_file.text(study, kept))
