@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,23 +29,31 @@ static bool make_key(const char *folder) {
   return done;
 }
 
+/* Write the number of this process into the locked file, for people. */
+static bool sign(int fd) {
+  char text[24];
+  int bytes = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+  return ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)bytes, 0) == bytes;
+}
+
+/* A record lock: the system says which process holds it, and looking at it does not take it. */
 static int lock(const char *folder) {
-  char path[FILES_PATH], text[24];
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  char path[FILES_PATH];
   if (!files_path(path, folder, "store.lock"))
     return -1;
-  int fd = files_lock(folder, "store.lock");
-  if (fd < 0) {
-    if (errno == EWOULDBLOCK)
-      report("%s: a store runs in it already", folder);
-    else
-      report("cannot open %s: %s", path, strerror(errno));
-    return -1;
-  }
-  int bytes = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-  if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)bytes, 0) == bytes)
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  bool taken = fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0;
+  if (fd < 0)
+    report("cannot open %s: %s", path, strerror(errno));
+  else if (!taken && (errno == EAGAIN || errno == EACCES))
+    report("%s: a store runs in it already", folder);
+  else if (!taken || !sign(fd))
+    report("cannot write %s: %s", path, strerror(errno));
+  else
     return fd;
-  report("cannot write %s: %s", path, strerror(errno));
-  close(fd);
+  if (fd >= 0)
+    close(fd);
   return -1;
 }
 
@@ -142,16 +149,11 @@ bool folder_retire(const char *folder) {
 }
 
 pid_t folder_holder(const char *folder) {
-  char path[FILES_PATH], text[FILES_TEXT];
-  long pid = 0;
-  if (!files_path(path, folder, "store.lock"))
-    return 0;
-  int fd = open(path, O_RDWR | O_CLOEXEC);
-  if (fd < 0)
-    return 0;
-  bool held = flock(fd, LOCK_EX | LOCK_NB) != 0;
-  close(fd);
-  if (!held || !files_read(folder, "store.lock", text) || sscanf(text, "%ld", &pid) != 1 || pid < 1)
-    return 0;
-  return (pid_t)pid;
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  char path[FILES_PATH];
+  int fd = files_path(path, folder, "store.lock") ? open(path, O_RDWR | O_CLOEXEC) : -1;
+  bool held = fd >= 0 && fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+  if (fd >= 0)
+    close(fd);
+  return held && whole.l_pid > 0 ? whole.l_pid : 0;
 }

@@ -192,6 +192,20 @@ def test_closed_streams(programs: Path, tmp_path: Path) -> None:
         assert (folder / "store.lock").read_text() == f"{store.run.pid}\n"
 
 
+def test_stop_ends_no_other_process(programs: Path, tmp_path: Path) -> None:
+    """The number of an earlier run is that of another process now, and another program looks at the file."""
+    with subprocess.Popen(["sleep", "1000"]) as other, (tmp_path / "store.lock").open("w+") as lock:
+        lock.write(f"{other.pid}\n")
+        lock.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert (
+            refusal(programs, "stripe-store", "stop", tmp_path)
+            == f"stripe-store: {tmp_path}: no store runs in it"
+        )
+        assert other.poll() is None
+        other.kill()
+
+
 def test_a_stopped_supervisor_is_stopped(programs: Path, tmp_path: Path) -> None:
     """`stop` continues a process that SIGSTOP has stopped."""
     folder = tmp_path / "store"
