@@ -26,10 +26,13 @@ byte gf_inv(byte a) {
   return product;
 }
 
+/* Return a number of rows or columns; a negative one counts as 0. */
+static size_t count_of(int number) { return number < 0 ? 0 : (size_t)number; }
+
 /* Write the identity to the first k of m rows of k, and zeros to the others. */
 static byte *identity(byte *a, int m, int k) {
-  size_t width = (size_t)k;
-  memset(a, 0, width * (size_t)m);
+  size_t width = count_of(k);
+  memset(a, 0, width * count_of(m));
   for (size_t i = 0; i < width; i++)
     a[i * width + i] = 1;
   return a + width * width;
@@ -75,7 +78,7 @@ static void swap(byte *a, byte *b, size_t n) {
 /* Gauss-Jordan elimination with the pivots of ISA-L's implementation, so that the matrices have the
  * same contents after a singular input. */
 int gf_invert_matrix(byte *in, byte *out, const int size) {
-  size_t n = (size_t)size;
+  size_t n = count_of(size);
   byte entry[GFS_ISAL_ENTRY];
   identity(out, size, size);
   for (size_t i = 0; i < n; i++) {

@@ -1,4 +1,6 @@
 /* field.c: elements, tables and matrices, with every byte of the results. */
+#include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "pair.h"
@@ -102,7 +104,26 @@ static void inverses(void) {
   pair_expect(singular > 10, "some matrices are singular", singular, 0, 0);
 }
 
+/* A negative size counts as 0: nothing is written. (ISA-L writes as many zeros as the product of
+ * two negative numbers says.) */
+static void negative_sizes(void) {
+  static const int sizes[] = {-1, -2, -5, INT_MIN};
+  byte in[16], out[16], before[16];
+  memset(before, 9, sizeof before);
+  memcpy(in, before, sizeof in);
+  memcpy(out, before, sizeof out);
+  for (unsigned n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+    int status = ((inverse *)pair_function(OURS, "gf_invert_matrix"))(in, out, sizes[n]);
+    bool kept = memcmp(in, before, sizeof in) == 0 && memcmp(out, before, sizeof out) == 0;
+    pair_expect(status == 0 && kept, "gf_invert_matrix: negative size", sizes[n], 0, 0);
+  }
+  ((matrix *)pair_function(OURS, "gf_gen_rs_matrix"))(out, 4, -4);
+  ((matrix *)pair_function(OURS, "gf_gen_cauchy1_matrix"))(out, 4, -4);
+  pair_expect(memcmp(out, before, sizeof out) == 0, "gf_gen_rs_matrix: negative k", 0, 0, 0);
+}
+
 void differ_field(void) {
+  negative_sizes();
   elements();
   entries();
   whole_tables();
