@@ -63,7 +63,7 @@ hadoop-common: $(HADOOP_COMMON)
 # Maven runs for seconds: optimised code and several threads for garbage take half of its CPU time.
 $(JAVA_LIBRARIES): bindings/java/java.mk
 	@mkdir -p $(@D)/fetched
-	@MAVEN_OPTS='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $(MAVEN_OPTS)' mvn -q -B -ntp org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -DoutputDirectory=$(CURDIR)/$(@D)/fetched \
+	@MAVEN_OPTS='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $(MAVEN_OPTS)' mvn -q -B -ntp org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy '-DoutputDirectory=$(CURDIR)/$(@D)/fetched' \
 	  -Dmdep.stripVersion=true -Dartifact=$(ARTIFACT)
 	@echo '$(SHA256)  $(@D)/fetched/$(@F)' | sha256sum --check --quiet
 	@mv $(@D)/fetched/$(@F) $@

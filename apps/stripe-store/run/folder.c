@@ -36,7 +36,7 @@ static bool sign(int fd) {
   return ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)bytes, 0) == bytes;
 }
 
-/* A record lock: the system says which process holds it, and looking at it does not take it. */
+/* A record lock: F_GETLK returns the process that holds it, and does not take it. */
 static int lock(const char *folder) {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   char path[FILES_PATH];
@@ -146,6 +146,13 @@ bool folder_retire(const char *folder) {
   char from[FILES_PATH], to[FILES_PATH];
   return files_path(from, folder, "group") && files_path(to, folder, "group.old") &&
          rename(from, to) == 0;
+}
+
+bool folder_ours(const char *folder, int lock) {
+  char path[FILES_PATH];
+  struct stat locked, there;
+  return files_path(path, folder, "store.lock") && fstat(lock, &locked) == 0 &&
+         stat(path, &there) == 0 && locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
 }
 
 pid_t folder_holder(const char *folder) {

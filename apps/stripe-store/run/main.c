@@ -253,14 +253,17 @@ static void remove_folders(const store *s) {
 }
 
 /* Start the processes, and run until they are stopped. */
-static int run_all(run *r, char *options[], int count) {
+static int run_all(run *r, char *options[], int count, int lock) {
   store *s = &r->store;
   if (!make_folders(s) || (s->netns && !network_make(&s->network, store_nodes(s))))
     return EXIT_REFUSED;
   stripes_add(s, options, count);
   r->base = event_base_new();
   int status = loop(r);
-  forget_all(s);
+  if (folder_ours(s->folder, lock))
+    forget_all(s);
+  else
+    report("%s is another folder now: nothing in it is removed", s->folder);
   event_base_free(r->base);
   processes_free(&s->processes);
   if (s->netns)
@@ -280,8 +283,8 @@ static int run_command(int argc, char **argv) {
                  : -1;
   if (lock < 0)
     return EXIT_REFUSED;
-  int status = run_all(&r, argv + at + 1, argc - at - 1);
-  if (status == EXIT_REFUSED && created)
+  int status = run_all(&r, argv + at + 1, argc - at - 1, lock);
+  if (status == EXIT_REFUSED && created && folder_ours(s->folder, lock))
     remove_folders(s);
   close(lock);
   return status;

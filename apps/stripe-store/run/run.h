@@ -33,6 +33,9 @@ bool folder_forget(const char *folder);
 bool folder_formed(const char *folder);
 /* Rename it to group.old: the memories are lost, or on disks that are not there. */
 bool folder_retire(const char *folder);
+/* Is the folder at this path still the one that has been locked? It may have been renamed, and the
+ * path may be that of another store now. */
+bool folder_ours(const char *folder, int lock);
 /* The process that holds the lock; 0: none. */
 pid_t folder_holder(const char *folder);
 

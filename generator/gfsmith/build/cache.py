@@ -16,7 +16,7 @@ import hmac
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -73,15 +73,18 @@ class Cache:
         if self._path is None or self._secret is None:
             return {}
         try:
+            if not self._path.is_file():  # reading a FIFO would not end
+                return {}
             data = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return dict(self._opened(data if isinstance(data, dict) else {}))
+        except (OSError, ValueError, RecursionError):
             return {}
-        found = {}
-        for name, sealed in data.items() if isinstance(data, dict) else ():
+
+    def _opened(self, data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+        for name, sealed in data.items():
             match sealed:
                 case [str(code), str(text)] if hmac.compare_digest(code.encode(), self._code(name, text)):
-                    found[name] = json.loads(text)
-        return found
+                    yield name, json.loads(text)
 
     def _code(self, name: str, text: str) -> bytes:
         """The code of a record of this file."""

@@ -114,7 +114,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise OutputError(f"{folder / MANIFEST}: {file} is not a folder") from None
     except OSError as error:
         raise OutputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         data = None
     if (
         not isinstance(data, dict)
@@ -130,7 +130,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def _are_inside(paths: Iterable[str]) -> bool:
     """Return whether paths stay in their folder. A manifest can be that of another user, and the files that
     it names are removed."""
-    return not any(PurePath(path).is_absolute() or ".." in PurePath(path).parts for path in paths)
+    return not any(
+        "\0" in path or PurePath(path).is_absolute() or ".." in PurePath(path).parts for path in paths
+    )
 
 
 OF_GEN = "kernels.inc"  #: a file of every output of `gfsmith gen`, and of no export's folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -51,6 +52,17 @@ def fail(message: str, status: int = BAD_INPUT) -> NoReturn:
     """Print a one-line message on stderr and exit with `status`."""
     print(f"gfsmith: {message}", file=sys.stderr)
     raise SystemExit(status)
+
+
+def buffer_output() -> None:
+    """Give standard output a buffer if PYTHONUNBUFFERED has taken it.
+
+    Without one, Python loses the bytes that a short write has not taken."""
+    text = sys.stdout
+    if isinstance(text, io.TextIOWrapper) and isinstance(text.buffer, io.RawIOBase):
+        encoding, errors = text.encoding, text.errors
+        raw = text.detach()
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=True)
 
 
 def discard_output() -> None:

@@ -15,6 +15,8 @@ PLACES = {"bazel": "packaging/bazel", "cmake": "packaging/cmake", "make": "packa
 def command(system: str) -> None:
     """Print the path of the files for a build system.
 
-    cmake: a folder for gfsmith_ROOT. make: a file to include. bazel: a folder for local_repository.
+    cmake: a folder for gfsmith_ROOT. make: a file to include, with a backslash before each blank. bazel: a
+    folder for local_repository.
     """
-    print(share(PLACES[system]))
+    place = str(share(PLACES[system]))
+    print(place.replace(" ", "\\ ") if system == "make" else place)

@@ -84,7 +84,11 @@ MUTANTS = (
     (Mutant("len % 32 != 0", "len % 16 != 0", everywhere=True), "avx2", "gf_vect_mul"),
     (Mutant("scale(out + i * n, entry, n);", ";"), "avx2", "gf_invert_matrix: out"),
     (Mutant("i ^ j", "i + j"), "avx2", "gf_gen_cauchy1_matrix"),
-    (Mutant("number < 0 ? 0", "number == -1 ? 1"), "avx2", "gf_invert_matrix: negative size"),
+    (
+        Mutant("number < 0 ? 0 : (size_t)number", "number < 0 ? 1 : (size_t)number"),
+        "avx2",
+        "gf_invert_matrix: negative size",
+    ),
     (Mutant("bit < 8", "bit < 7", within="add_product"), "avx2", "base"),
     (Mutant("(unsigned)vects - 1", "(unsigned)vects - 2", everywhere=True), "avx2", "xor"),
     (Mutant("return (int)n | 2;", "return (int)n | 1;"), "avx2", "pq_check_base"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from pathlib import Path
 
@@ -29,7 +30,10 @@ def test_the_least_recently_used_results_are_removed(tmp_path: Path, monkeypatch
     assert list(Cache(path).known()) == ["c", "a"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}'])
+HOSTILE = ("[" * 300_000, '{"a":' * 300_000, r'{"a": ["\ud800", "b"]}', r'{"\ud800": ["a", "b"]}')
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', *HOSTILE], ids=lambda text: text[:20])
 def test_a_file_that_is_none_counts_as_empty(text: str, tmp_path: Path) -> None:
     path = tmp_path / "proofs.json"
     path.write_text(text)
@@ -37,6 +41,11 @@ def test_a_file_that_is_none_counts_as_empty(text: str, tmp_path: Path) -> None:
     assert dict(found.known()) == {}
     found.save({"a": {}})
     assert dict(Cache(path).known()) == {"a": {}}
+
+
+def test_a_pipe_counts_as_empty(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "proofs.json")
+    assert dict(Cache(tmp_path / "proofs.json").known()) == {}
 
 
 def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:

@@ -10,16 +10,29 @@ import pytest
 from click.testing import CliRunner
 
 from gfsmith.build.output import OutputError
+from gfsmith.cli import where
 from gfsmith.cli.main import main
 from gfsmith.cli.where import PLACES
 from gfsmith.export.depfile import depfile
+
+
+def test_makes_include_takes_a_path_with_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "with a blank" / "gfsmith.mk"
+    place.parent.mkdir()
+    place.write_text("all:\n\t@echo included\n")
+    monkeypatch.setattr(where, "share", lambda name: place)
+    printed = CliRunner().invoke(main, ["where", "make"]).stdout
+    (tmp_path / "printed").write_text(printed)
+    (tmp_path / "Makefile").write_text("include $(shell cat printed)\n")
+    done = subprocess.run(["make"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "included\n"), done.stderr
 
 
 @pytest.mark.parametrize("system", PLACES)
 def test_where(system: str, root: Path) -> None:
     done = CliRunner().invoke(main, ["where", system])
     assert done.exit_code == 0
-    found = Path(done.output.strip())
+    found = Path(done.output.strip().replace("\\ ", " "))
     assert found.is_relative_to(root)
     assert (
         found.is_file()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import re
@@ -286,6 +287,20 @@ def test_a_full_disk_for_standard_output_gets_one_line(command: tuple[str, ...],
         )
     assert done.returncode == 2
     assert done.stderr == "gfsmith: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+def test_a_reader_that_leaves_early_is_noticed(buffered: bool) -> None:
+    """Without a buffer, Python drops the rest of a write that the reader has taken in part."""
+    interpreter = [sys.executable] if buffered else [sys.executable, "-u"]
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    command = [*interpreter, "-m", "gfsmith", "codes"]
+    with subprocess.Popen(command, stdout=writing, stderr=subprocess.PIPE) as run:
+        os.close(writing)
+        assert os.read(reading, 1)
+        os.close(reading)
+        assert run.communicate()[1] == b"" and run.returncode == console.CLOSED_PIPE
 
 
 def test_a_pipe_gets_lines_of_progress(

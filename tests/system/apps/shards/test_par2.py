@@ -234,6 +234,16 @@ def test_a_named_folder_is_refused(tool: Tool, folder: Folder) -> None:
     assert (done.status, done.stderr) == (REFUSED, "gfsmith-shards: . is not a regular file\n")
 
 
+def test_a_set_without_a_name_before_the_suffix(tool: Tool, folder: Folder) -> None:
+    """The index of ".par2" is ".par2.par2", with and without a folder before it; all volumes are found."""
+    made = tool.run("par2", "create", "-q", *OPTIONS, "./.par2", *FILES, cwd=folder.path)
+    assert made.status == DONE
+    assert (folder.path / ".par2.par2").exists() and not (folder.path / ".par2").exists()
+    (folder.path / "tiny").unlink()
+    assert tool.run("par2", "repair", "-q", "./.par2.par2", cwd=folder.path).status == DONE
+    assert folder.is_whole()
+
+
 def test_each_file_needs_a_block(tool: Tool, folder: Folder) -> None:
     done = tool.run("par2", "create", "-q", "--blocks", "4", "set.par2", *FILES, cwd=folder.path)
     said = "gfsmith-shards: set.par2: 5 files need as many blocks; allowed: at most 4\n"

@@ -453,6 +453,23 @@ def test_a_run_without_its_disks_is_refused(programs: Path, memory: Path) -> Non
         assert client.get("key") == b"value"
 
 
+def test_a_run_whose_folder_was_renamed_removes_nothing(programs: Path, memory: Path) -> None:
+    """Another store is started at its path. Its files stay when the first one stops."""
+    folder = memory / "store"
+    with running(programs, folder) as (first, _):
+        folder.rename(memory / "renamed")
+        folder.mkdir()
+        with running(programs, folder, own=("--disk", "100")) as (_, client):
+            assert client.set("key", b"value")
+            before = sorted(path.name for path in folder.iterdir())
+            first.terminate()
+            first.wait(DEADLINE)
+            assert sorted(path.name for path in folder.iterdir()) == before
+            assert client.get("key") == b"value"
+    with running(programs, folder, own=("--disk", "100")) as (_, client):
+        assert client.get("key") == b"value"
+
+
 def test_a_run_whose_disks_are_not_mounted(programs: Path, memory: Path) -> None:
     """Links into a missing file system are disks, too: the run waits for them, and removes nothing."""
     folder, mount, away = memory / "store", memory / "mount", memory / "away"

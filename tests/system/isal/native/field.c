@@ -104,8 +104,8 @@ static void inverses(void) {
   pair_expect(singular > 10, "some matrices are singular", singular, 0, 0);
 }
 
-/* A negative size counts as 0: nothing is written. (ISA-L writes as many zeros as the product of
- * two negative numbers says.) */
+/* A negative size counts as 0: nothing is written. ISA-L writes zeros if both sizes are negative.
+ */
 static void negative_sizes(void) {
   static const int sizes[] = {-1, -2, -5, INT_MIN};
   byte in[16], out[16], before[16];
