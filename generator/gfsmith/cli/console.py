@@ -59,7 +59,8 @@ def buffer_output() -> None:
 
     Without one, Python loses the bytes that a short write has not taken."""
     text = sys.stdout
-    if isinstance(text, io.TextIOWrapper) and isinstance(text.buffer, io.RawIOBase):
+    own = text is sys.__stdout__  # not that of a program or test that calls the command
+    if own and isinstance(text, io.TextIOWrapper) and isinstance(text.buffer, io.RawIOBase):
         encoding, errors = text.encoding, text.errors
         raw = text.detach()
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=True)
