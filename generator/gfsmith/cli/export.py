@@ -45,7 +45,7 @@ def _check_name(folder: str | None) -> None:
     default="amalgamation",
     show_default=True,
     help="tree: a folder with build files; amalgamation: one source and one header; go: a Go package without "
-    "cgo; rust: a Rust module of machine code, for editions up to 2021.",
+    "cgo; rust: a Rust module of machine code, for Rust-2021 and older editions.",
 )
 @click.option(
     "--cache",
