@@ -22,23 +22,17 @@ from judge.contract import ABIS
 from judge.integers import Rejected, require
 from judge.replay import replay
 
-MOST_JOBS = 1024
-
 Records = dict[tuple[str, str], dict[str, Any]]  #: (ABI, SHA-256 of the code) -> the record of a proof
 
 
-class UnreadableError(Exception):
-    """A file of the generator is missing or malformed."""
-
-
 def load(path: Path) -> Any:
-    """Return the content of a JSON file."""
+    """Return the content of a JSON file. Exits with a message if it is missing or malformed."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UnreadableError(f"{path}: {error.strerror}; `make gen` writes it") from None
-    except ValueError as error:
-        raise UnreadableError(f"{path}: not JSON: {error}") from None
+    except (OSError, ValueError) as why:
+        text = getattr(why, "strerror", f"not JSON: {why}")
+    print(f"judge: {path}: {text}; `make gen` writes it", file=sys.stderr)
+    sys.exit(2)
 
 
 def certificates(path: Path) -> dict[str, Records]:
@@ -98,28 +92,19 @@ def run(folder: Path, cache: Path, jobs: int) -> tuple[Counter[str], list[str]]:
     return accepted, sorted(rejected)
 
 
-def positive(text: str) -> int:
-    """Parse a number of processes."""
-    number = int(text) if text.isascii() and text.isdecimal() else 0
-    if not 1 <= number <= MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not allowed; allowed: 1 to {MOST_JOBS}")
-    return number
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="judge", description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path("gen_out"), help="output folder of gfsmith gen")
     parser.add_argument("--cache", type=Path, default=Path(".gfsmith-cache/proofs.json"), help="certificates")
-    parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     options = parser.parse_args()
+    if not 1 <= options.jobs <= 1024:
+        parser.error(f"--jobs: '{options.jobs}' is not allowed; allowed: 1 to 1024")
     try:
         accepted, rejected = run(options.folder, options.cache, options.jobs)
     except KeyboardInterrupt:
         print("judge: interrupted", file=sys.stderr)
         return 130
-    except UnreadableError as error:
-        print(f"judge: {error}", file=sys.stderr)
-        return 2
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         print(f"judge: {options.folder} or {options.cache} has another form: {error!r}", file=sys.stderr)
         return 2

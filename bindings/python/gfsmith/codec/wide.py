@@ -8,7 +8,7 @@ from gfsmith.codec.errors import InvalidError
 from gfsmith.codec.threads import pool_of, thread_number
 
 #: The codes of `Wide`.
-WIDE_CODES = ("leopard8", "leopard16", "reed_solomon_simd", "lch16")
+WIDE_CODES: tuple[str, ...] = ("leopard8", "leopard16", "reed_solomon_simd", "lch16")
 
 
 class Wide(Coding):
