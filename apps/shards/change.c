@@ -47,13 +47,6 @@ static int lock(change *c) {
   return named > 0 ? TOOL_OK : refuse("cannot lock %s/" RECORD ": %s", c->path, strerror(errno));
 }
 
-/* The header in a record; false if it has none. -1 and errno: it cannot be read. */
-static int read_record(int record, gfsmith_shards_header *set) {
-  uint8_t raw[GFSMITH_SHARDS_HEADER];
-  ssize_t n = read_at(record, raw, sizeof raw, 0);
-  return n < 0 ? -1 : gfsmith_shards_header_read(set, raw, (size_t)n, NULL) == GFSMITH_OK;
-}
-
 /* Remove a shard of the announced set, but no other file of its name. Returns 0, or -1 and errno.
  */
 static int remove_shard(const change *c, unsigned index) {
@@ -63,7 +56,7 @@ static int remove_shard(const change *c, unsigned index) {
   int shard = openat(c->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (shard < 0)
     return errno == ENOENT ? 0 : -1;
-  int valid = read_record(shard, &found), reason = errno;
+  int valid = read_header(shard, &found, NULL), reason = errno;
   close(shard);
   errno = reason;
   if (valid <= 0 || !gfsmith_shards_same_set(&found, &c->set))
@@ -92,7 +85,7 @@ static int roll_back(change *c) {
 }
 
 static int recover(change *c) {
-  int found = read_record(c->record, &c->set);
+  int found = read_header(c->record, &c->set, NULL);
   if (found < 0) {
     int reason = errno;
     close_record(c); /* and keep it */
@@ -160,7 +153,9 @@ void change_end(change *c) {
 int change_incomplete(const char *folder, gfsmith_shards_header *set, bool *found) {
   char *path = path_join(folder, RECORD);
   int record = open_input(path);
-  int valid = record >= 0 ? read_record(record, set) : errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+  int valid = record >= 0                           ? read_header(record, set, NULL)
+              : errno == ENOENT || errno == ENOTDIR ? 0
+                                                    : -1;
   int status = valid < 0 ? refuse("cannot read %s: %s", path, strerror(errno)) : TOOL_OK;
   *found = valid > 0;
   if (record >= 0)

@@ -61,6 +61,11 @@ static char *try_folder(const char *path) {
 
 char *path_folder(const char *path) { return must(try_folder(path)); }
 
+const char *path_last(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash == NULL ? path : slash + 1;
+}
+
 bool path_exists(const char *path) {
   struct stat info;
   return lstat(path, &info) == 0;
@@ -82,8 +87,7 @@ int output_plan(output *out, char *final_path, bool replace) {
 }
 
 const char *output_name(const output *out, const char *path) {
-  const char *slash = strrchr(path, '/');
-  return out->at == AT_FDCWD || slash == NULL ? path : slash + 1;
+  return out->at == AT_FDCWD ? path : path_last(path);
 }
 
 /* mkstemp in an open folder. */
@@ -176,6 +180,12 @@ int output_failure(const output *outs, size_t count) {
     if (outs[i].error != 0)
       return refuse("cannot write %s: %s", outs[i].final_path, strerror(outs[i].error));
   return TOOL_REFUSED;
+}
+
+int read_header(int fd, gfsmith_shards_header *header, const char **why) {
+  uint8_t raw[GFSMITH_SHARDS_HEADER];
+  ssize_t n = read_at(fd, raw, sizeof raw, 0);
+  return n < 0 ? -1 : gfsmith_shards_header_read(header, raw, (size_t)n, why) == GFSMITH_OK;
 }
 
 int open_input(const char *path) {

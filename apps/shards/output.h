@@ -5,6 +5,7 @@
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
 
+#include <gfsmith_shards.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,6 +70,9 @@ void output_discard(output *outs, size_t count);
 /* Read exactly `size` bytes at the offset, or less at the end of the file. Return the number read,
  * or -1 and errno (EINTR: a signal came). */
 ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset);
+/* Read the header at the beginning of a file. Return whether it is one (0: *why, if not NULL, is
+ * the reason), or -1 and errno. */
+int read_header(int fd, gfsmith_shards_header *header, const char **why);
 /* Open a file for reading, or return -1 and errno. A FIFO does not block. */
 int open_input(const char *path);
 
@@ -82,6 +86,8 @@ char *path_try_join(const char *folder, const char *name);
 char *path_join(const char *folder, const char *name);
 char *path_folder(const char *path);
 bool path_exists(const char *path);
+/* The part of a path behind its last slash. */
+const char *path_last(const char *path);
 /* Is it the same file, which was not written to in between? */
 bool file_unchanged(const struct stat *before, const struct stat *now);
 

@@ -50,7 +50,7 @@ typedef struct par2_job {
 /* Create a folder, whose name, below the folder of the set, the job then owns. *made: it did not
  * exist. */
 static int make_folder(par2_job *job, int parent, char *name, bool *made) {
-  const char *slash = strrchr(name, '/'), *last = slash != NULL ? slash + 1 : name;
+  const char *last = path_last(name);
   *made = mkdirat(parent, last, 0777) == 0;
   if (!*made) {
     int reason = errno;
@@ -65,7 +65,7 @@ static int make_folder(par2_job *job, int parent, char *name, bool *made) {
 
 /* Create one of the folders around a file, and open it instead of its parent. */
 static int enter_folder(par2_job *job, const char *part, int *at) {
-  const char *slash = strrchr(part, '/'), *last = slash != NULL ? slash + 1 : part;
+  const char *last = path_last(part);
   char *name = strdup(part);
   made_folder *all = realloc(job->made, (job->made_count + 1) * sizeof *all);
   bool made;
@@ -132,7 +132,7 @@ static bool is_file_of_set(const par2_set *set, const char *name) {
 /* The bytes of a name that fit into the name of a file before `end`, without a part of a character
  * of UTF-8. */
 static size_t cut_length(const char *name, const char *end) {
-  const char *slash = strrchr(name, '/'), *last = slash != NULL ? slash + 1 : name;
+  const char *last = path_last(name);
   size_t length = strlen(last), most = NAME_MAX - strlen(end);
   if (length > most)
     for (length = most; length > 1 && ((unsigned char)last[length] & 0xc0) == 0x80;)

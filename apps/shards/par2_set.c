@@ -20,7 +20,8 @@
 enum { MOST_MAIN = 16 * 1024 * 1024 }; /* bytes of a Main packet */
 #define MOST_BLOCK ((uint64_t)1 << 32) /* so that a padded block can be hashed in seconds */
 
-bool par2_is_volume(const char *name) {
+bool par2_is_volume(const char *path) {
+  const char *name = path_last(path);
   size_t length = strlen(name), suffix = strlen(SUFFIX);
   return length > suffix && strcasecmp(name + length - suffix, SUFFIX) == 0;
 }
@@ -72,7 +73,7 @@ int par2_open_below(const char *folder, const char *name, int flags) {
  * for the numbers of a volume if `volumes`, otherwise the others, which may be those of other sets.
  */
 static int scan_siblings(par2_set *set, const char *path, bool volumes) {
-  const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+  const char *name = path_last(path);
   struct dirent **entries;
   size_t base = par2_base_length(name);
   int status = TOOL_OK, count = scandir(set->folder, &entries, NULL, alphasort);

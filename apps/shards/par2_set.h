@@ -49,8 +49,8 @@ typedef struct par2_set {
 int par2_set_read(par2_set *set, const char *path, char *const *more, size_t count);
 void par2_set_free(par2_set *set);
 
-/* Does a name end with .par2, in any case? */
-bool par2_is_volume(const char *name);
+/* Does the name of a file end with .par2, in any case, behind a name? */
+bool par2_is_volume(const char *path);
 /* The length of a name without .par2 and .volN+M. */
 size_t par2_base_length(const char *name);
 

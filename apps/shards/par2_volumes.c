@@ -121,9 +121,8 @@ static const char *number(char text[24], size_t value, size_t largest) {
 
 /* Plan the file with the recovery blocks first to end - 1; the index has none. */
 static int plan_file(par2_volumes *volumes, size_t first, size_t end, size_t recovery) {
-  const char *name = volumes->set->name, *slash = strrchr(name, '/');
-  bool ends = par2_is_volume(slash != NULL ? slash + 1 : name); /* a file ".par2" has no suffix */
-  size_t base = strlen(name) - (ends ? strlen(".par2") : 0);
+  const char *name = volumes->set->name;
+  size_t base = par2_is_volume(name) ? strlen(name) - strlen(".par2") : strlen(name);
   size_t size = base + 64;
   char *path = must_alloc(size, 1);
   char from[24], count[24];

@@ -64,9 +64,7 @@ static int default_name(const protect *job, char *name, size_t size) {
     source = "stdin";
   else if (job->is_tar && (whole = realpath(source, NULL)) == NULL)
     return refuse("cannot read %s: %s", source, strerror(errno));
-  const char *path = whole != NULL ? whole : source;
-  const char *slash = strrchr(path, '/');
-  snprintf(name, size, "%s", slash == NULL ? path : slash + 1);
+  snprintf(name, size, "%s", path_last(whole != NULL ? whole : source));
   free(whole);
   return TOOL_OK;
 }
@@ -152,9 +150,11 @@ static int walk_folder(protect *job, visit *each) {
       return errno == 0 ? TOOL_OK : refuse("cannot read %s: %s", job->folder, strerror(errno));
     uint64_t named;
     unsigned index;
-    bool own = shard_name_parse(entry->d_name, job->header.name, &named, &index);
-    if (shard_name_ends(entry->d_name))
-      status = each(job, entry->d_name, own ? named : 0);
+    if (!shard_name_ends(entry->d_name))
+      continue;
+    if (!shard_name_parse(entry->d_name, job->header.name, &named, &index))
+      named = 0;
+    status = each(job, entry->d_name, named);
   }
   return status;
 }
@@ -163,15 +163,13 @@ static int walk_folder(protect *job, visit *each) {
  * Files that the user may not read do not count. */
 static int read_generation(const protect *job, const char *file, uint64_t *generation) {
   gfsmith_shards_header header;
-  uint8_t raw[GFSMITH_SHARDS_HEADER];
   char *path = path_join(job->folder, file);
   int fd = open_input(path);
-  ssize_t n = fd >= 0 ? read_at(fd, raw, sizeof raw, 0) : 0;
-  bool failed = fd >= 0 ? n < 0 && errno != EISDIR && errno != ESPIPE
+  int valid = fd >= 0 ? read_header(fd, &header, NULL) : 0;
+  bool failed = fd >= 0 ? valid < 0 && errno != EISDIR && errno != ESPIPE
                         : errno != EACCES && errno != ENOENT && errno != ENXIO;
   int status = failed ? refuse("cannot read %s: %s", path, strerror(errno)) : TOOL_OK;
-  bool own = n > 0 && gfsmith_shards_header_read(&header, raw, (size_t)n, NULL) == GFSMITH_OK &&
-             strcmp(header.name, job->header.name) == 0;
+  bool own = valid > 0 && strcmp(header.name, job->header.name) == 0;
   *generation = own ? header.generation : 0;
   if (fd >= 0)
     close(fd);

@@ -81,7 +81,6 @@ int set_add(shard_set *set, char *const *paths, size_t count) {
 
 /* Open a file and read its header. */
 static int examine(shard_file *file) {
-  uint8_t raw[GFSMITH_SHARDS_HEADER];
   file->fd = open_input(file->path);
   if (file->fd < 0) {
     file->error = errno;
@@ -93,13 +92,13 @@ static int examine(shard_file *file) {
     return refuse("cannot read %s: %s", file->path, strerror(errno));
   if (!S_ISREG(file->info.st_mode))
     return refuse("%s is not a regular file", file->path);
-  ssize_t n = read_at(file->fd, raw, sizeof raw, 0);
-  if (n < 0) {
+  int valid = read_header(file->fd, &file->header, &file->why);
+  if (valid < 0) {
     file->error = errno;
     file->why = strerror(file->error);
     close(file->fd);
     file->fd = -1;
-  } else if (gfsmith_shards_header_read(&file->header, raw, (size_t)n, &file->why) != GFSMITH_OK) {
+  } else if (!valid) {
     file->foreign = strcmp(file->why, "not a shard") == 0;
   }
   return TOOL_OK;
@@ -184,11 +183,9 @@ static int settle_valid(shard_set *set, shard_file *file) {
 
 /* A file without a valid header: its name may identify the shard. */
 static int settle_damaged(shard_set *set, shard_file *file) {
-  const char *slash = strrchr(file->path, '/');
   uint64_t generation;
   unsigned index;
-  if (shard_name_parse(slash == NULL ? file->path : slash + 1, set->header.name, &generation,
-                       &index)) {
+  if (shard_name_parse(path_last(file->path), set->header.name, &generation, &index)) {
     file->leftover = generation != set->header.generation;
     if (!file->leftover && index < set->shards && set->given[index] == NULL)
       take(set, file, index);
