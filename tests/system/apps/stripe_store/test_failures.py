@@ -82,17 +82,17 @@ def test_the_agent_dies_in_a_write(bench: Bench, point: str, survives: bool, gon
     bench.check_without(*bench.others(*without))
 
 
+def delete(store: Store) -> None:
+    with store.client() as client:
+        client.delete("doomed")
+
+
 @pytest.mark.parametrize("point", ["delete.asked", "delete.removed"])
 def test_the_agent_dies_in_a_removal(bench: Bench, point: str) -> None:
     store = bench.store
     store.set("doomed", b"doomed")
     store.plan("agent", point)
-
-    def delete() -> None:
-        with store.client() as client:
-            client.delete("doomed")
-
-    removal = bench.begin(delete)
+    removal = bench.begin(lambda: delete(store))
     store.wait_stopped("agent")
     store.kill("agent")
     assert not acknowledged(removal)
@@ -106,12 +106,7 @@ def test_a_value_is_not_told_gone_before_it_is(bench: Bench) -> None:
     store = bench.store
     store.set("doomed", b"doomed")
     store.plan("agent", "delete.removed")
-
-    def delete() -> None:
-        with store.client() as client:
-            client.delete("doomed")
-
-    removal = bench.begin(delete)
+    removal = bench.begin(lambda: delete(store))
     store.wait_stopped("agent")
     slow = f"chunk-{store.holder('doomed', 0)}"
     store.signal(slow, signal.SIGSTOP)

@@ -74,6 +74,6 @@ def ozone(compiled: Callable[..., Judge]) -> Judge:
     def sources(folder: Path) -> list[Path]:
         comparison = folder / "Differential.java"
         comparison.write_text(for_ozone((JUDGE / comparison.name).read_text(encoding="utf-8")))
-        return [*sorted(OZONE.glob("*.java")), comparison]
+        return [*sorted(OZONE.glob("*.java")), JUDGE / "Expect.java", comparison]
 
     return compiled(OZONE / "pom.xml", OZONE_RELEASE, sources)

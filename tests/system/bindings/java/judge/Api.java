@@ -7,26 +7,6 @@ import org.gfsmith.Codec;
 final class Api {
   private static final int LENGTH = 1234;
 
-  private static void require(boolean condition, String what) {
-    if (!condition) {
-      throw new AssertionError(what);
-    }
-  }
-
-  private static String refusal(Runnable call) {
-    try {
-      call.run();
-    } catch (IllegalArgumentException reason) {
-      return reason.getMessage();
-    }
-    return "accepted";
-  }
-
-  private static void refused(String message, Runnable call) {
-    String said = refusal(call);
-    require(said.equals(message), said + ", expected " + message);
-  }
-
   private static int times(int a, int b) {
     int product = 0;
     for (int bit = 7; bit >= 0; bit--) {
@@ -63,16 +43,18 @@ final class Api {
 
   private static void overlaps(Codec codec, byte[][] data, byte[][] parity) {
     String overlap = " overlaps a shard before it, and the call writes one of them";
-    refused("parity[1]" + overlap, () -> codec.encode(data, new byte[][] {parity[0], parity[0]}));
-    refused("parity[0]" + overlap, () -> codec.encode(data, new byte[][] {data[2], parity[1]}));
-    refused("parity[0]" + overlap, () -> codec.update(0, parity[0], parity));
+    Expect.refused("parity[1]" + overlap, () -> codec.encode(data, new byte[][] {parity[0], parity[0]}));
+    Expect.refused("parity[0]" + overlap, () -> codec.encode(data, new byte[][] {data[2], parity[1]}));
+    Expect.refused("parity[0]" + overlap, () -> codec.update(0, parity[0], parity));
     byte[][] twice = {data[0], data[1], data[0], parity[0], parity[1]};
-    refused("shards[2]" + overlap, () -> codec.reconstruct(twice, new boolean[] {false, true, true, true, true}));
+    Expect.refused(
+        "shards[2]" + overlap, () -> codec.reconstruct(twice, new boolean[] {false, true, true, true, true}));
     ByteBuffer[] inputs = direct(data);
     ByteBuffer[] outputs = direct(parity);
-    refused("parity[1]" + overlap, () -> codec.encode(inputs, new ByteBuffer[] {outputs[0], outputs[0]}));
+    Expect.refused("parity[1]" + overlap, () -> codec.encode(inputs, new ByteBuffer[] {outputs[0], outputs[0]}));
     ByteBuffer first = ByteBuffer.wrap(new byte[16], 0, 8);
-    refused("parity[1]" + overlap, () -> codec.encode(inputs, new ByteBuffer[] {first, slice(first.array(), 7)}));
+    Expect.refused(
+        "parity[1]" + overlap, () -> codec.encode(inputs, new ByteBuffer[] {first, slice(first.array(), 7)}));
     codec.encode(inputs, new ByteBuffer[] {first, slice(first.array(), 8)});
     codec.encode(new byte[][] {data[0], data[0], data[0]}, parity);
   }
@@ -86,11 +68,11 @@ final class Api {
     random.nextBytes(matrix);
     matrix[0] = 1; // so that the first data shard can be repaired
     Codec codec = Codec.create(0x11d, k, m, matrix);
-    require(codec.dataShards() == k && codec.parityShards() == m, "the shape differs");
+    Expect.require(codec.dataShards() == k && codec.parityShards() == m, "the shape differs");
     byte[][] data = junk(random, k, LENGTH);
     byte[][] parity = junk(random, m, LENGTH);
     codec.encode(data, parity);
-    require(Arrays.deepEquals(parity, defined(matrix, data, m)), "encode differs");
+    Expect.require(Arrays.deepEquals(parity, defined(matrix, data, m)), "encode differs");
 
     ByteBuffer[] mixed = direct(junk(random, m, LENGTH));
     mixed[m - 1] = ByteBuffer.allocate(LENGTH + 9).position(5).limit(LENGTH + 5);
@@ -98,7 +80,7 @@ final class Api {
     inputs[0] = inputs[0].asReadOnlyBuffer();
     codec.encode(inputs, mixed);
     for (int i = 0; i < m; i++) {
-      require(mixed[i].equals(ByteBuffer.wrap(parity[i])), "encode differs with mixed buffers");
+      Expect.require(mixed[i].equals(ByteBuffer.wrap(parity[i])), "encode differs with mixed buffers");
     }
 
     byte[] delta = junk(random, 1, LENGTH)[0];
@@ -109,14 +91,14 @@ final class Api {
     }
     byte[][] updated = Arrays.stream(parity).map(byte[]::clone).toArray(byte[][]::new);
     codec.update(k - 1, delta, updated);
-    require(Arrays.deepEquals(updated, defined(matrix, changed, m)), "update differs");
+    Expect.require(Arrays.deepEquals(updated, defined(matrix, changed, m)), "update differs");
 
     byte[][] all = Arrays.copyOf(data, k + m);
     System.arraycopy(parity, 0, all, k, m);
-    require(codec.check(all) && codec.check(direct(all)), "check refuses the parities");
+    Expect.require(codec.check(all) && codec.check(direct(all)), "check refuses the parities");
     all[k] = all[k].clone();
     all[k][LENGTH - 1] ^= 1;
-    require(!codec.check(all) && !codec.check(direct(all)), "check accepts a wrong byte");
+    Expect.require(!codec.check(all) && !codec.check(direct(all)), "check accepts a wrong byte");
     all[k] = parity[0];
 
     boolean[] present = new boolean[k + m];
@@ -125,7 +107,7 @@ final class Api {
     byte[][] lost = all.clone();
     lost[0] = new byte[LENGTH];
     codec.reconstruct(lost, present);
-    require(Arrays.equals(lost[0], data[0]), "reconstruct differs");
+    Expect.require(Arrays.equals(lost[0], data[0]), "reconstruct differs");
     if (m > 1) {
       present[k + m - 1] = false;
       lost[k + m - 1] = null;
@@ -133,7 +115,7 @@ final class Api {
       boolean[] wanted = new boolean[k + m];
       wanted[0] = true;
       codec.reconstruct(lost, present, wanted);
-      require(Arrays.equals(lost[0], data[0]), "reconstruct of wanted shards differs");
+      Expect.require(Arrays.equals(lost[0], data[0]), "reconstruct of wanted shards differs");
     }
   }
 
@@ -144,13 +126,13 @@ final class Api {
     ByteBuffer[] shards = new ByteBuffer[7];
     Arrays.setAll(shards, i -> ByteBuffer.wrap(memory, i * 700_000, 700_000));
     codec.encode(Arrays.copyOf(shards, 4), Arrays.copyOfRange(shards, 4, 7));
-    require(codec.check(shards), "parities in the array of the data differ");
+    Expect.require(codec.check(shards), "parities in the array of the data differ");
     byte[] before = memory.clone();
     boolean[] present = {true, false, true, false, true, true, false};
     Arrays.fill(memory, 700_000, 1_400_000, (byte) 0);
     Arrays.fill(memory, 2_100_000, 2_800_000, (byte) 0);
     codec.reconstruct(shards, present);
-    require(Arrays.equals(memory, before), "repairs in the array of the sources differ");
+    Expect.require(Arrays.equals(memory, before), "repairs in the array of the sources differ");
   }
 
   private static void refusals() {
@@ -158,37 +140,38 @@ final class Api {
     byte[][] data = new byte[3][8];
     byte[][] parity = new byte[2][8];
     byte[][] all = new byte[5][8];
-    refused("code is null", () -> Codec.create(null, 3, 2));
-    String unknown = refusal(() -> Codec.create("raid7", 3, 2));
-    require(unknown.startsWith("unknown code 'raid7'; allowed: vandermonde, cauchy, "), unknown);
-    refused(
+    Expect.refused("code is null", () -> Codec.create(null, 3, 2));
+    String unknown = Expect.refusal(() -> Codec.create("raid7", 3, 2));
+    Expect.require(unknown.startsWith("unknown code 'raid7'; allowed: vandermonde, cauchy, "), unknown);
+    Expect.refused(
         "code 'raid6' with 3 + 3 shards; allowed: k >= 1, m = 2, k + m <= 255", () -> Codec.create("raid6", 3, 3));
     String shape = " shards; allowed: at least 1 of each, at most 255 together";
-    refused("0 + 2" + shape, () -> Codec.create("hdfs", 0, 2));
-    refused("250 + 6" + shape, () -> Codec.create("hdfs", 250, 6));
-    refused("2147483647 + 2147483647" + shape, () -> Codec.create("hdfs", Integer.MAX_VALUE, Integer.MAX_VALUE));
-    refused("polynomial 0x11c; required: irreducible, of degree 8", () -> Codec.create(0x11c, 1, 1, new byte[1]));
-    refused("parity has 5 elements; required: 6", () -> Codec.create(0x11d, 3, 2, new byte[5]));
-    refused("parity has no elements; required: 6", () -> Codec.create(0x11d, 3, 2, null));
-    refused("data has 2 shards; required: 3", () -> codec.encode(new byte[2][8], parity));
-    refused("parity is null; required: 2", () -> codec.encode(data, null));
-    refused("data[1] is null", () -> codec.encode(new byte[][] {data[0], null, data[2]}, parity));
-    refused(
+    Expect.refused("0 + 2" + shape, () -> Codec.create("hdfs", 0, 2));
+    Expect.refused("250 + 6" + shape, () -> Codec.create("hdfs", 250, 6));
+    Expect.refused("2147483647 + 2147483647" + shape, () -> Codec.create("hdfs", Integer.MAX_VALUE, Integer.MAX_VALUE));
+    Expect.refused(
+        "polynomial 0x11c; required: irreducible, of degree 8", () -> Codec.create(0x11c, 1, 1, new byte[1]));
+    Expect.refused("parity has 5 elements; required: 6", () -> Codec.create(0x11d, 3, 2, new byte[5]));
+    Expect.refused("parity has no elements; required: 6", () -> Codec.create(0x11d, 3, 2, null));
+    Expect.refused("data has 2 shards; required: 3", () -> codec.encode(new byte[2][8], parity));
+    Expect.refused("parity is null; required: 2", () -> codec.encode(data, null));
+    Expect.refused("data[1] is null", () -> codec.encode(new byte[][] {data[0], null, data[2]}, parity));
+    Expect.refused(
         "parity[1] has 9 bytes, the shards before it have 8",
         () -> codec.encode(data, new byte[][] {parity[0], new byte[9]}));
-    refused(
+    Expect.refused(
         "parity[0] is read-only",
         () -> codec.update(0, ByteBuffer.allocate(8), new ByteBuffer[] {direct(parity)[0].asReadOnlyBuffer(), null}));
-    refused("data shard 3; allowed: 0 to 2", () -> codec.update(3, new byte[8], parity));
-    refused("data shard -1; allowed: 0 to 2", () -> codec.update(-1, new byte[8], parity));
-    refused("delta is null", () -> codec.update(0, (byte[]) null, parity));
-    refused("present has 4 flags; required: 5", () -> codec.reconstruct(all, new boolean[4]));
-    refused("wanted has 6 flags; required: 5", () -> codec.reconstruct(all, new boolean[5], new boolean[6]));
-    refused("5 shards are missing; allowed: at most 2", () -> codec.reconstruct(all, new boolean[5]));
-    refused("shards is null; required: 5", () -> codec.check((byte[][]) null));
+    Expect.refused("data shard 3; allowed: 0 to 2", () -> codec.update(3, new byte[8], parity));
+    Expect.refused("data shard -1; allowed: 0 to 2", () -> codec.update(-1, new byte[8], parity));
+    Expect.refused("delta is null", () -> codec.update(0, (byte[]) null, parity));
+    Expect.refused("present has 4 flags; required: 5", () -> codec.reconstruct(all, new boolean[4]));
+    Expect.refused("wanted has 6 flags; required: 5", () -> codec.reconstruct(all, new boolean[5], new boolean[6]));
+    Expect.refused("5 shards are missing; allowed: at most 2", () -> codec.reconstruct(all, new boolean[5]));
+    Expect.refused("shards is null; required: 5", () -> codec.check((byte[][]) null));
     overlaps(codec, data, parity);
     codec.encode(new byte[3][0], new byte[2][0]);
-    require(codec.check(new byte[5][0]), "empty shards match");
+    Expect.require(codec.check(new byte[5][0]), "empty shards match");
   }
 
   public static void main(String[] arguments) {

@@ -9,22 +9,6 @@ final class Checksums {
   private static final int K = 4, M = 2, N = K + M;
   private static final Codec CODEC = Codec.create("cauchy", K, M);
 
-  private static void require(boolean condition, String what) {
-    if (!condition) {
-      throw new AssertionError(what);
-    }
-  }
-
-  private static void refused(String message, Runnable call) {
-    String said = "accepted";
-    try {
-      call.run();
-    } catch (IllegalArgumentException reason) {
-      said = reason.getMessage();
-    }
-    require(said.equals(message), said + ", expected " + message);
-  }
-
   private static long polynomial(Checksum kind) {
     return switch (kind) {
       case CRC32C -> 0x1edc6f41L;
@@ -88,27 +72,28 @@ final class Checksums {
 
   private static void bytes(Random random, Checksum kind) {
     byte[] digits = "123456789".getBytes();
-    require(divide(kind, 0, digits) == known(kind) && kind.update(0, digits) == known(kind), kind + " differs");
+    Expect.require(divide(kind, 0, digits) == known(kind) && kind.update(0, digits) == known(kind), kind + " differs");
     for (int length : new int[] {0, 1, 16, 100, 1000, 300_000}) {
       byte[] data = junk(random, length);
       byte[] tail = Arrays.copyOfRange(data, length / 3, length);
       long first = kind.update(0, Arrays.copyOf(data, length / 3));
       long want = divide(kind, 0, data);
-      require(kind.update(first, tail) == want, kind + " of two pieces differs");
-      require(kind.update(first, direct(new byte[][] {tail})[0]) == want, kind + " of a direct buffer differs");
-      require(kind.update(first, ByteBuffer.wrap(data, length / 3, tail.length)) == want, kind + " differs");
-      require(kind.combine(first, divide(kind, 0, tail), tail.length) == want, kind + " combined differs");
+      Expect.require(kind.update(first, tail) == want, kind + " of two pieces differs");
+      Expect.require(kind.update(first, direct(new byte[][] {tail})[0]) == want, kind + " of a direct buffer differs");
+      Expect.require(kind.update(first, ByteBuffer.wrap(data, length / 3, tail.length)) == want, kind + " differs");
+      Expect.require(kind.combine(first, divide(kind, 0, tail), tail.length) == want, kind + " combined differs");
     }
     for (int sector : new int[] {512, 4096}) {
       byte[] data = junk(random, 86 * 4096);
       long[] sums = kind.sectors(sector, data);
-      require(sums.length == data.length / sector, "another number of sectors");
+      Expect.require(sums.length == data.length / sector, "another number of sectors");
       for (int i = 0; i < sums.length; i++) {
         byte[] one = Arrays.copyOfRange(data, i * sector, (i + 1) * sector);
-        require(sums[i] == divide(kind, 0, one), kind + " of a sector differs");
+        Expect.require(sums[i] == divide(kind, 0, one), kind + " of a sector differs");
       }
-      require(Arrays.equals(sums, kind.sectors(sector, direct(new byte[][] {data})[0])), "direct sectors differ");
-      require(kind.sectors(sector, new byte[0]).length == 0, "no bytes have no sectors");
+      Expect.require(
+          Arrays.equals(sums, kind.sectors(sector, direct(new byte[][] {data})[0])), "direct sectors differ");
+      Expect.require(kind.sectors(sector, new byte[0]).length == 0, "no bytes have no sectors");
     }
   }
 
@@ -119,7 +104,8 @@ final class Checksums {
       long[] sums = Checksum.CRC32C.sectors(sector, data);
       for (int i = 0; i < sums.length; i++) {
         byte[] one = Arrays.copyOfRange(data, i * sector, (i + 1) * sector);
-        require(sums[i] == divide(Checksum.CRC32C, 0, one), "the checksum of a sector of " + sector + " differs");
+        Expect.require(
+            sums[i] == divide(Checksum.CRC32C, 0, one), "the checksum of a sector of " + sector + " differs");
       }
     }
   }
@@ -131,16 +117,16 @@ final class Checksums {
     byte[][] parity = Arrays.copyOfRange(all, K, N);
     long[] states = new long[N];
     CODEC.encodeChecksums(kind, data, parity, states);
-    require(CODEC.check(all), "encode differs with " + kind);
+    Expect.require(CODEC.check(all), "encode differs with " + kind);
     long[] stored = divideAll(kind, new long[N], all);
-    require(Arrays.equals(states, stored), kind + " of shards differs");
+    Expect.require(Arrays.equals(states, stored), kind + " of shards differs");
     long[] outside = new long[N];
     ByteBuffer[] buffers = direct(all);
     CODEC.encodeChecksums(kind, Arrays.copyOf(buffers, K), Arrays.copyOfRange(buffers, K, N), outside);
-    require(Arrays.equals(outside, stored), kind + " of direct shards differs");
+    Expect.require(Arrays.equals(outside, stored), kind + " of direct shards differs");
 
-    require(CODEC.checkChecksums(kind, all, states), "check refuses the parities");
-    require(Arrays.equals(states, divideAll(kind, stored, all)), kind + " does not continue");
+    Expect.require(CODEC.checkChecksums(kind, all, states), "check refuses the parities");
+    Expect.require(Arrays.equals(states, divideAll(kind, stored, all)), kind + " does not continue");
     if (length > 0) {
       byte[][] wrong = copy(all);
       wrong[N - 1][0] ^= 1; // in the first piece
@@ -148,8 +134,8 @@ final class Checksums {
         long[] sums = new long[N];
         boolean ok =
             heap ? CODEC.checkChecksums(kind, wrong, sums) : CODEC.checkChecksums(kind, direct(wrong), sums);
-        require(!ok, "check accepts a wrong byte");
-        require(Arrays.equals(sums, divideAll(kind, new long[N], wrong)), kind + " ends at a difference");
+        Expect.require(!ok, "check accepts a wrong byte");
+        Expect.require(Arrays.equals(sums, divideAll(kind, new long[N], wrong)), kind + " ends at a difference");
       }
       repairs(kind, all, stored);
     }
@@ -161,20 +147,20 @@ final class Checksums {
     Arrays.fill(lost[1], (byte) 9);
     long[] states = new long[N];
     boolean[] wrong = CODEC.reconstructChecksums(kind, lost, present, null, states, stored);
-    require(Arrays.equals(wrong, new boolean[N]), "a right shard is called wrong");
-    require(Arrays.deepEquals(lost, all), "reconstruct differs with " + kind);
+    Expect.require(Arrays.equals(wrong, new boolean[N]), "a right shard is called wrong");
+    Expect.require(Arrays.deepEquals(lost, all), "reconstruct differs with " + kind);
     int same = 0;
     for (int i = 0; i < N; i++) {
       same += states[i] == stored[i] ? 1 : 0;
-      require(states[i] == stored[i] || states[i] == 0, kind + " of a repair differs");
+      Expect.require(states[i] == stored[i] || states[i] == 0, kind + " of a repair differs");
     }
-    require(same == K + 1 && states[1] == stored[1], "a repair reads K shards and writes one");
+    Expect.require(same == K + 1 && states[1] == stored[1], "a repair reads K shards and writes one");
 
     lost[0][0] ^= 1;
     wrong = CODEC.reconstructChecksums(kind, direct(lost), present, null, new long[N], stored);
-    require(Arrays.equals(wrong, new boolean[] {true, false, false, false, false, false}), "the wrong shard");
+    Expect.require(Arrays.equals(wrong, new boolean[] {true, false, false, false, false, false}), "the wrong shard");
     wrong = CODEC.reconstructChecksums(kind, lost, present, null, new long[N], stored);
-    require(Arrays.equals(wrong, new boolean[] {true, false, false, false, false, false}), "the wrong shard");
+    Expect.require(Arrays.equals(wrong, new boolean[] {true, false, false, false, false, false}), "the wrong shard");
 
     boolean[] two = {false, true, false, true, true, true};
     boolean[] wanted = {false, false, true, false, false, false};
@@ -183,25 +169,25 @@ final class Checksums {
     Arrays.fill(some[2], (byte) 0);
     states = stored.clone();
     wrong = CODEC.reconstructChecksums(kind, some, two, wanted, states, null);
-    require(Arrays.equals(wrong, new boolean[N]), "flags without expected checksums");
-    require(Arrays.equals(some[2], all[2]), "reconstruct of a wanted shard differs");
+    Expect.require(Arrays.equals(wrong, new boolean[N]), "flags without expected checksums");
+    Expect.require(Arrays.equals(some[2], all[2]), "reconstruct of a wanted shard differs");
     long[] next = divideAll(kind, stored, all);
     next[0] = stored[0];
-    require(Arrays.equals(states, next), "checksums of a wanted shard do not continue");
+    Expect.require(Arrays.equals(states, next), "checksums of a wanted shard do not continue");
   }
 
   private static void refusals() {
     byte[] none = new byte[0];
-    refused("state is 0x100000000; allowed: 32 bits", () -> Checksum.CRC32.update(1L << 32, none));
-    refused("state is 0xffffffffffffffff; allowed: 16 bits", () -> Checksum.CRC16_T10.update(-1, none));
-    refused("first is 0x10000; allowed: 16 bits", () -> Checksum.CRC16_T10.combine(1 << 16, 0, 1));
-    refused("second is 0x10000; allowed: 16 bits", () -> Checksum.CRC16_T10.combine(0, 1 << 16, 1));
-    refused("secondLength is -1; allowed: 0 or more", () -> Checksum.CRC32.combine(0, 0, -1));
-    refused("data is null", () -> Checksum.CRC32.update(0, (byte[]) null));
-    refused("sectors of 1024 bytes; allowed: 512 or 4096", () -> Checksum.CRC16_T10.sectors(1024, none));
-    refused("sectors of 0 bytes; allowed: 1 or more", () -> Checksum.CRC32.sectors(0, none));
-    refused("sectors of -1 bytes; allowed: 1 or more", () -> Checksum.CRC32.sectors(-1, none));
-    refused("data has 100 bytes; allowed: multiples of 512", () -> Checksum.CRC32.sectors(512, new byte[100]));
+    Expect.refused("state is 0x100000000; allowed: 32 bits", () -> Checksum.CRC32.update(1L << 32, none));
+    Expect.refused("state is 0xffffffffffffffff; allowed: 16 bits", () -> Checksum.CRC16_T10.update(-1, none));
+    Expect.refused("first is 0x10000; allowed: 16 bits", () -> Checksum.CRC16_T10.combine(1 << 16, 0, 1));
+    Expect.refused("second is 0x10000; allowed: 16 bits", () -> Checksum.CRC16_T10.combine(0, 1 << 16, 1));
+    Expect.refused("secondLength is -1; allowed: 0 or more", () -> Checksum.CRC32.combine(0, 0, -1));
+    Expect.refused("data is null", () -> Checksum.CRC32.update(0, (byte[]) null));
+    Expect.refused("sectors of 1024 bytes; allowed: 512 or 4096", () -> Checksum.CRC16_T10.sectors(1024, none));
+    Expect.refused("sectors of 0 bytes; allowed: 1 or more", () -> Checksum.CRC32.sectors(0, none));
+    Expect.refused("sectors of -1 bytes; allowed: 1 or more", () -> Checksum.CRC32.sectors(-1, none));
+    Expect.refused("data has 100 bytes; allowed: multiples of 512", () -> Checksum.CRC32.sectors(512, new byte[100]));
     refusedShards("kind is null", null, new long[N]);
     refusedShards("states is null; required: 6", Checksum.CRC32, null);
     refusedShards("states has 5 checksums; required: 6", Checksum.CRC32, new long[5]);
@@ -210,19 +196,21 @@ final class Checksums {
     byte[][] all = new byte[N][100];
     boolean[] present = {false, true, true, true, true, true};
     long[] right = new long[N];
-    refused(
+    Expect.refused(
         "expected has 5 checksums; required: 6",
         () -> CODEC.reconstructChecksums(Checksum.CRC32, all, present, null, right, new long[5]));
-    refused(
+    Expect.refused(
         "expected[0] is 0x100000000; allowed: 32 bits",
-        () -> CODEC.reconstructChecksums(Checksum.CRC32, all, present, null, right, new long[] {1L << 32, 0, 0, 0, 0, 0}));
-    refused(
+        () ->
+            CODEC.reconstructChecksums(
+                Checksum.CRC32, all, present, null, right, new long[] {1L << 32, 0, 0, 0, 0, 0}));
+    Expect.refused(
         "6 shards are missing; allowed: at most 2",
         () -> CODEC.reconstructChecksums(Checksum.CRC32, all, new boolean[N], null, right, null));
-    refused(
+    Expect.refused(
         "data has 3 shards; required: 4",
         () -> CODEC.encodeChecksums(Checksum.CRC32, Arrays.copyOf(all, 3), Arrays.copyOf(all, 2), right));
-    require(Arrays.equals(right, new long[N]), "a refused call changed checksums");
+    Expect.require(Arrays.equals(right, new long[N]), "a refused call changed checksums");
   }
 
   /** Each call is refused, and writes nothing. */
@@ -234,12 +222,12 @@ final class Checksums {
     byte[][] before = copy(all);
     long[] old = states == null ? null : states.clone();
     boolean[] present = {false, true, true, true, true, true};
-    refused(
+    Expect.refused(
         message,
         () -> CODEC.encodeChecksums(kind, Arrays.copyOf(all, K), Arrays.copyOfRange(all, K, N), states));
-    refused(message, () -> CODEC.checkChecksums(kind, all, states));
-    refused(message, () -> CODEC.reconstructChecksums(kind, all, present, null, states, null));
-    require(Arrays.deepEquals(all, before) && Arrays.equals(states, old), "a refused call wrote");
+    Expect.refused(message, () -> CODEC.checkChecksums(kind, all, states));
+    Expect.refused(message, () -> CODEC.reconstructChecksums(kind, all, present, null, states, null));
+    Expect.require(Arrays.deepEquals(all, before) && Arrays.equals(states, old), "a refused call wrote");
   }
 
   public static void main(String[] arguments) {

@@ -87,12 +87,6 @@ final class Cluster implements AutoCloseable {
     return new Path("/" + coder + "/file");
   }
 
-  private static void require(boolean condition, String what) {
-    if (!condition) {
-      throw new AssertionError(what);
-    }
-  }
-
   private DistributedFileSystem client(String coder) throws IOException {
     Configuration own = new Configuration(configuration);
     own.set(CODERS, coder);
@@ -109,7 +103,7 @@ final class Cluster implements AutoCloseable {
   }
 
   private void coded(String phase) {
-    require(calls() > 0, phase + ": the coders of gfsmith did not run");
+    Expect.require(calls() > 0, phase + ": the coders of gfsmith did not run");
     System.out.println(phase + ": " + calls() + " calls");
   }
 
@@ -247,9 +241,9 @@ final class Cluster implements AutoCloseable {
   /** Requires that all block files have the wanted contents. */
   private void requireBlocks(Map<String, String> wanted, String what) throws IOException {
     Map<String, String> ours = digests("rs_gfsmith");
-    require(ours.keySet().equals(wanted.keySet()), what + ": blocks " + ours.keySet() + ", " + wanted.keySet());
+    Expect.require(ours.keySet().equals(wanted.keySet()), what + ": blocks " + ours.keySet() + ", " + wanted.keySet());
     for (String name : ours.keySet()) {
-      require(ours.get(name).equals(wanted.get(name)), what + ": block " + name + " differs");
+      Expect.require(ours.get(name).equals(wanted.get(name)), what + ": block " + name + " differs");
     }
   }
 
@@ -286,7 +280,7 @@ final class Cluster implements AutoCloseable {
     begin();
     String written = write("rs_gfsmith");
     coded("write");
-    require(write("rs_java").equals(written), "the files differ");
+    Expect.require(write("rs_java").equals(written), "the files differ");
     awaitReports("rs_gfsmith");
     awaitReports("rs_java");
     Map<String, String> wanted = digests("rs_java");
@@ -294,7 +288,7 @@ final class Cluster implements AutoCloseable {
 
     stopNodes();
     begin();
-    require(read("rs_gfsmith").equals(written), "the file read without DataNodes differs");
+    Expect.require(read("rs_gfsmith").equals(written), "the file read without DataNodes differs");
     coded("degraded read");
 
     begin();
@@ -313,7 +307,7 @@ final class Cluster implements AutoCloseable {
       throws Exception {
     begin();
     flip(blocks("rs_gfsmith").get(name));
-    require(reader.call(), "the file with a damaged block differs");
+    Expect.require(reader.call(), "the file with a damaged block differs");
     await(
         phase,
         () -> {

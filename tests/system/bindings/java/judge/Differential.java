@@ -82,12 +82,6 @@ final class Differential {
     return bytes;
   }
 
-  private static void require(boolean condition, String what) {
-    if (!condition) {
-      throw new AssertionError(what);
-    }
-  }
-
   private byte[][] junk(int count) {
     byte[][] units = new byte[count][length];
     for (byte[] unit : units) {
@@ -110,7 +104,7 @@ final class Differential {
     ByteBuffer[] outputs = buffers(parity);
     encoder.encode(inputs, outputs);
     for (ByteBuffer input : inputs) {
-      require(input.remaining() == 0, "an encoder must move the positions of the inputs");
+      Expect.require(input.remaining() == 0, "an encoder must move the positions of the inputs");
     }
     return Arrays.stream(outputs).map(Differential::contents).toArray(byte[][]::new);
   }
@@ -126,7 +120,7 @@ final class Differential {
     ByteBuffer[] outputs = buffers(rebuilt);
     decoder.decode(inputs, erased, outputs);
     for (ByteBuffer input : inputs) {
-      require(input == null || input.remaining() == 0, "a decoder must move the positions of the inputs");
+      Expect.require(input == null || input.remaining() == 0, "a decoder must move the positions of the inputs");
     }
     return Arrays.stream(outputs).map(Differential::contents).toArray(byte[][]::new);
   }
@@ -158,7 +152,7 @@ final class Differential {
   private void compare() throws Exception {
     byte[][] data = junk(k);
     byte[][] expected = encode(pair.original, data);
-    require(Arrays.deepEquals(expected, encode(pair.ours, data)), "parities differ: " + this);
+    Expect.require(Arrays.deepEquals(expected, encode(pair.ours, data)), "parities differ: " + this);
     if (length == 0) {
       return;
     }
@@ -168,12 +162,12 @@ final class Differential {
     int[] erased = erased(units);
     byte[][] rebuilt = decode(pair.ours, units, erased);
     for (int n = 0; n < erased.length; n++) {
-      require(Arrays.equals(rebuilt[n], intact[erased[n]]), "unit " + erased[n] + " differs: " + this);
+      Expect.require(Arrays.equals(rebuilt[n], intact[erased[n]]), "unit " + erased[n] + " differs: " + this);
     }
     // Hadoop's decoders require sorted indexes, and that of rs-legacy all other units.
     boolean sorted = IntStream.range(1, erased.length).allMatch(n -> erased[n - 1] < erased[n]);
     if (sorted && !legacy()) {
-      require(Arrays.deepEquals(rebuilt, decode(pair.original, units, erased)), "decoders differ: " + this);
+      Expect.require(Arrays.deepEquals(rebuilt, decode(pair.original, units, erased)), "decoders differ: " + this);
     }
   }
 
@@ -230,7 +224,7 @@ final class Differential {
       String ours = failure(pair.ours, calls.get(n));
       // Of the wrong shapes only the type is compared: the original's messages do not state the limit.
       boolean same = n >= 12 ? type(ours).equals(type(expected)) : ours.equals(expected);
-      require(same, "invalid call " + n + " of " + this + ": " + ours + ", expected " + expected);
+      Expect.require(same, "invalid call " + n + " of " + this + ": " + ours + ", expected " + expected);
     }
     stated("Erased index " + (k + m) + ", allowed: 0 to " + (k + m - 1), units, k + m);
     stated("Erased index -1, allowed: 0 to " + (k + m - 1), units, -1);
@@ -246,7 +240,7 @@ final class Differential {
     if (length > 0) {
       String ours =
           failure(pair.ours, f -> f.createDecoder(options).decode(inputs, erased, junk(erased.length)));
-      require(ours.equals(expected), ours + ", expected " + expected);
+      Expect.require(ours.equals(expected), ours + ", expected " + expected);
     }
   }
 

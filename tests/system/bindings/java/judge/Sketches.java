@@ -10,22 +10,6 @@ final class Sketches {
   private static final int K = 4, M = 2, N = K + M;
   private static final byte[] TEXT = "123456789".getBytes();
 
-  private static void require(boolean condition, String what) {
-    if (!condition) {
-      throw new AssertionError(what);
-    }
-  }
-
-  private static void refused(String message, Runnable call) {
-    String said = "accepted";
-    try {
-      call.run();
-    } catch (IllegalArgumentException reason) {
-      said = reason.getMessage();
-    }
-    require(said.equals(message), said + ", expected " + message);
-  }
-
   private static byte[] of(Sketch tables, long offset, byte[] data) {
     byte[] sum = new byte[Sketch.BYTES];
     tables.add(sum, offset, data);
@@ -34,11 +18,11 @@ final class Sketches {
 
   private static void known(Sketch tables, long offset, String want) {
     byte[] expected = HexFormat.of().parseHex(want);
-    require(Arrays.equals(of(tables, offset, TEXT), expected), "the sketch at " + offset + " differs");
+    Expect.require(Arrays.equals(of(tables, offset, TEXT), expected), "the sketch at " + offset + " differs");
     for (int cut = 0; cut <= TEXT.length; cut++) {
       byte[] sum = of(tables, offset + cut, Arrays.copyOfRange(TEXT, cut, TEXT.length));
       tables.add(sum, offset, ByteBuffer.wrap(TEXT, 0, cut));
-      require(Arrays.equals(sum, expected), "the sum of two pieces differs");
+      Expect.require(Arrays.equals(sum, expected), "the sum of two pieces differs");
     }
   }
 
@@ -51,26 +35,26 @@ final class Sketches {
     byte[][] data = Arrays.copyOf(all, K);
     codec.encode(data, Arrays.copyOfRange(all, K, N));
     byte[][] sums = Arrays.stream(all).map(shard -> of(tables, 0, shard)).toArray(byte[][]::new);
-    require(codec.check(sums), "the sketches are no stripe");
+    Expect.require(codec.check(sums), "the sketches are no stripe");
     for (int i = 0; i < N; i++) {
       ByteBuffer outside = ByteBuffer.allocateDirect(all[i].length).put(all[i]).flip();
       byte[] sum = new byte[Sketch.BYTES];
       tables.add(sum, 0, outside);
-      require(Arrays.equals(sum, sums[i]), "the sketch of a direct buffer differs");
+      Expect.require(Arrays.equals(sum, sums[i]), "the sketch of a direct buffer differs");
     }
     all[1][600_000] ^= 4;
     sums[1] = of(tables, 0, all[1]);
-    require(!codec.check(sums), "a wrong byte is not found");
+    Expect.require(!codec.check(sums), "a wrong byte is not found");
   }
 
   private static void refusals(Sketch tables) {
     byte[] sum = new byte[Sketch.BYTES];
-    refused("sum has no bytes; required: 8", () -> tables.add(null, 0, TEXT));
-    refused("sum has 7 bytes; required: 8", () -> tables.add(new byte[7], 0, TEXT));
-    refused("offset is -1; allowed: 0 or more", () -> tables.add(sum, -1, TEXT));
-    refused("data is null", () -> tables.add(sum, 0, (byte[]) null));
-    refused("polynomial 0x101; required: irreducible, of degree 8", () -> Sketch.create(0x101));
-    require(Arrays.equals(sum, new byte[Sketch.BYTES]), "a refused call changed a sketch");
+    Expect.refused("sum has no bytes; required: 8", () -> tables.add(null, 0, TEXT));
+    Expect.refused("sum has 7 bytes; required: 8", () -> tables.add(new byte[7], 0, TEXT));
+    Expect.refused("offset is -1; allowed: 0 or more", () -> tables.add(sum, -1, TEXT));
+    Expect.refused("data is null", () -> tables.add(sum, 0, (byte[]) null));
+    Expect.refused("polynomial 0x101; required: irreducible, of degree 8", () -> Sketch.create(0x101));
+    Expect.require(Arrays.equals(sum, new byte[Sketch.BYTES]), "a refused call changed a sketch");
   }
 
   public static void main(String[] arguments) {
