@@ -28,6 +28,7 @@ bool trace_open(trace **out, const char *folder, unsigned rank) {
   }
   if ((*out = malloc(sizeof **out)) == NULL)
     out_of_memory();
+  setvbuf(file, NULL, _IOLBF, BUFSIZ);
   (*out)->file = file;
   return true;
 }

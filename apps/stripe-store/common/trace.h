@@ -7,6 +7,7 @@
  *   TIME read LOST NANOSECONDS      a successful read; LOST: chunks that were computed
  *   TIME write NANOSECONDS          a successful write
  *
+ * Each line is written at once, so that readers of a running or killed process see all of them.
  * Any thread. All functions do nothing if the trace is NULL. */
 #ifndef STORE_TRACE_H
 #define STORE_TRACE_H

@@ -74,6 +74,7 @@ def run(program: Path, *arguments: str, isa: str | None = None) -> subprocess.Co
     environment = {name: value for name, value in os.environ.items() if name != "GFSMITH_ISA"}
     if isa is not None:
         environment["GFSMITH_ISA"] = isa
+    environment["TSAN_OPTIONS"] = "halt_on_error=1"  # after a race, memory may be such that a loop never ends
     return subprocess.run([program, *arguments], capture_output=True, text=True, env=environment)
 
 

@@ -10,9 +10,15 @@ from pathlib import Path
 import pytest
 
 from bench.compose.primitives import traces
+from tests.system.apps.stripe_store.support import wait_for
 from tests.system.apps.stripe_store.test_run import running
 
 VALUES = 6
+
+
+def recorded(folder: Path) -> int:
+    """Return the number of operations that chunk servers recorded so far."""
+    return sum((folder / str(rank)).read_text().count(" operation ") for rank in range(1, 6))
 
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
@@ -29,8 +35,12 @@ def test_reads_and_graphs_are_traced(programs: Path, tmp_path: Path, lost: int) 
         for number in range(VALUES):
             value = random.Random(number).randbytes(9000)
             assert client.set(f"key-{number}", value) and client.get(f"key-{number}") == value
-    # The programs have ended. A chunk server may record its part of a graph after the client has its answer.
-    found = traces.read(at, [(began, time.monotonic_ns())])
+        # A chunk server may end its part of a graph after the client has its answer: 5 parts encode, each
+        # chunk that is present is fetched, and 3 parts repair. A store that stops makes open parts fail.
+        parts = 5 + (3 - lost) + (3 if lost else 0)
+        wait_for("all parts to be recorded", lambda: recorded(at) == parts * VALUES)
+        ended = time.monotonic_ns()
+    found = traces.read(at, [(began, ended)])
     kind = traces.HEALTHY if lost == 0 else traces.DEGRADED
     assert {name: len(rounds[0]) for name, rounds in found.whole.items()} == {
         traces.WRITE: VALUES,
