@@ -3,7 +3,6 @@
 package gfsmith
 
 import (
-	"errors"
 	"testing"
 
 	"gfsmith.example/go/internal/suite"
@@ -39,17 +38,5 @@ func TestKernels(t *testing.T) {
 func FuzzCodec(f *testing.F) { suite.Fuzz(f, this) }
 
 func TestErrorsHaveNames(t *testing.T) {
-	c, err := New(Cauchy, 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Encode(make([][]byte, 5)); !errors.Is(err, ErrShardNoData) {
-		t.Error(err)
-	}
-	if err := c.Encode([][]byte{{1}, {2, 3}, {4}, {5}, {6}}); !errors.Is(err, ErrShardSize) {
-		t.Error(err)
-	}
-	if _, err := New("none", 3, 2); !errors.Is(err, ErrUnsupported) && !errors.Is(err, ErrInvShardNum) {
-		t.Error(err)
-	}
+	this.Errors(t, ErrShardNoData, ErrShardSize, ErrUnsupported, ErrInvShardNum)
 }

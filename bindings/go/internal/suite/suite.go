@@ -50,6 +50,24 @@ func Run(t *testing.T, p Package) {
 	t.Run("RefusedChecksums", p.refusedChecksums)
 }
 
+// Errors requires the errors of a package by its own names: shards without data, shards of several
+// lengths, an unknown code and a shape that it does not have.
+func (p Package) Errors(t *testing.T, noData, size, unsupported, shape error) {
+	c, err := p.New(codec.Cauchy, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Encode(make([][]byte, 5)); !errors.Is(err, noData) {
+		t.Error(err)
+	}
+	if err := c.Encode([][]byte{{1}, {2, 3}, {4}, {5}, {6}}); !errors.Is(err, size) {
+		t.Error(err)
+	}
+	if _, err := p.New("none", 3, 2); !errors.Is(err, unsupported) && !errors.Is(err, shape) {
+		t.Error(err)
+	}
+}
+
 // Slow returns a * b modulo 0x11d, by the definition.
 func Slow(a, b byte) byte {
 	product := 0

@@ -20,10 +20,18 @@ from gfsmith.prove.verdict import Status
 from tests.support.configurations import known_proofs
 from tests.support.folders import once
 from tests.support.paths import ROOT
+from tests.system.bindings.rust.replaced import (
+    add_differential,
+    append_tests,
+    check_builds,
+    copy_crate,
+    original_tests,
+    said_with_both,
+    sources_of,
+    with_a_fault,
+)
 from tests.system.bindings.rust.support import (
     BUILD,
-    CHECKSUMS,
-    RANDOM,
     TOOLS,
     Project,
     append,
@@ -52,20 +60,6 @@ opt-level = 2
 debug = false
 """
 
-PROGRAM = """
-[package]
-name = "program"
-version = "0.0.0"
-edition = "2021"
-
-[dependencies]
-reed-solomon-erasure = "=6.0.0"
-"""
-PATCH = """
-[patch.crates-io]
-reed-solomon-erasure = { path = "../crate" }
-"""
-
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -80,9 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         known_proofs(folder / "cache")
         command = (TOOLS / "gfsmith", "export", "--form", "rust", "-c", "gfsmith.toml", "-o", KERNELS)
         subprocess.run((*command, "--cache", "../cache"), cwd=folder / "crate", env=environment(), check=True)
-        shutil.copytree(OWN / "differential", folder / "differential")
-        shutil.copy(RANDOM, folder / "differential" / "src")
-        (folder / "rustfmt.toml").write_bytes(sources()["rustfmt.toml"])
+        add_differential(folder, OWN / "differential")
 
     return once(tmp_path_factory, "rust-replacement", make)
 
@@ -94,22 +86,17 @@ def differential(folder: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def original(differential: Project) -> Path:
-    """The folder of the original's sources, which cargo has compared with the registry's digest."""
-    found = differential.sources_of(NAME)
-    assert differential.checksums()[NAME] == CHECKSUMS[NAME]
-    return found
+    return sources_of(NAME, differential)
 
 
 def with_the_tests(crate: Path, original: Path, copy: Path) -> Project:
     """Return a copy of the crate with the original's tests and the names that they need."""
-    shutil.copytree(crate, copy, ignore=shutil.ignore_patterns("examples"))
+    copy_crate(crate, copy)
     shutil.copytree(original / "src" / "tests", copy / "src" / "tests")
     for path in OWN.joinpath("internals").glob("*.rs"):
         append(copy / "src" / path.name, path.read_text())
     for name in WITH_TESTS:
-        _, begin, tests = (original / "src" / f"{name}.rs").read_text().partition("#[cfg(test)]\nmod tests {")
-        assert begin, name
-        append(copy / "src" / f"{name}.rs", begin + tests)
+        append_tests(copy, name, original_tests(original, name))
     append(copy / "Cargo.toml", FOR_TESTS)
     return Project(copy)
 
@@ -120,7 +107,7 @@ def test_the_tests_of_the_original_pass(folder: Path, original: Path, tmp_path: 
 
 
 def test_far_calls_run_kernels_with_streaming_stores(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder / "crate", tmp_path / "copy", ignore=shutil.ignore_patterns("examples"))
+    copy_crate(folder / "crate", tmp_path / "copy")
     append(tmp_path / "copy" / "src" / "map.rs", (OWN / "far.rs").read_text())
     said = Project(tmp_path / "copy").cargo("test", "--lib", "--quiet")
     assert re.search(r"test result: ok\. 2 passed", said), said
@@ -167,41 +154,20 @@ MUTANTS = {
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_fault_changes_a_result(name: str, folder: Path, tmp_path: Path) -> None:
-    file, text, other = MUTANTS[name]
-    shutil.copytree(folder, tmp_path / "wrong", ignore=shutil.ignore_patterns("cache"))
-    source = tmp_path / "wrong" / "crate" / "src" / file
-    before = source.read_text()
-    assert before.count(text) == 1
-    source.write_text(before.replace(text, other))
-    done = compared(Project(tmp_path / "wrong" / "differential"), CALLS // 5)
+    done = compared(with_a_fault(folder, MUTANTS[name], tmp_path / "wrong"), CALLS // 5)
     assert "error" not in done.stderr, done.stderr
     assert done.returncode != 0
 
 
 def test_one_line_switches_a_program(folder: Path) -> None:
     """Solana's shreds with the original and with [patch.crates-io]: equal bytes."""
-    example = (folder / "crate" / "examples" / "shreds.rs").read_text()
-    said = []
-    for name, manifest in ("stock", PROGRAM), ("patched", PROGRAM + PATCH):
-        (folder / name / "src").mkdir(parents=True)
-        (folder / name / "Cargo.toml").write_text(manifest)
-        (folder / name / "src" / "main.rs").write_text(example)
-        said.append(Project(folder / name).cargo("run", "--quiet"))
-    assert said[0] == said[1]
-    assert said[0].endswith("32 lost shreds reconstructed\n")
-    from_registry = f'name = "{NAME}"\nversion = "6.0.0"\nsource = '
-    assert [from_registry in (folder / name / "Cargo.lock").read_text() for name in ("stock", "patched")] == [
-        True,
-        False,
-    ]
+    said = said_with_both(folder, NAME, "6.0.0", "shreds.rs")
+    assert said.endswith("32 lost shreds reconstructed\n")
 
 
 def test_no_warnings_without_std_and_documentation(folder: Path) -> None:
-    crate = Project(folder / "crate")
-    for features in (), ("--no-default-features", "--features", "simd-accel"):
-        done = crate.run("build", "--quiet", *features)
-        assert done.returncode == 0 and done.stderr == "", done.stderr
-    assert "test result: ok. 5 passed" in crate.cargo("test", "--doc", "--quiet")
+    features = ("--no-default-features", "--features", "simd-accel")
+    check_builds(Project(folder / "crate"), features, examples=5)
 
 
 @pytest.mark.skipif(not has("fmt"), reason="Debian's cargo-web has no rustfmt")

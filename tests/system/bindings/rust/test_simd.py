@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from tests.support.folders import once
-from tests.system.bindings.rust.support import CHECKSUMS, RANDOM, Project, append, has, sources
+from tests.system.bindings.rust.replaced import (
+    add_differential,
+    append_tests,
+    check_builds,
+    copy_crate,
+    original_tests,
+    said_with_both,
+    sources_of,
+    with_a_fault,
+)
+from tests.system.bindings.rust.support import Project, append, has
 
 OWN = Path(__file__).parent / "simd"
 NAME = "reed-solomon-simd"
@@ -47,20 +57,6 @@ mod decoder_errors {
 }
 """
 
-PROGRAM = """
-[package]
-name = "chunks"
-version = "0.0.0"
-edition = "2021"
-
-[dependencies]
-reed-solomon-simd = "=3.1.0"
-"""
-PATCH = """
-[patch.crates-io]
-reed-solomon-simd = { path = "../crate" }
-"""
-
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory, project: Project) -> Path:
@@ -74,9 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, project: Project) -> Path:
         text = manifest.read_text()
         assert text.count('"../gfsmith"') == 1
         manifest.write_text(text.replace('"../gfsmith"', f'"{project.folder / "gfsmith"}"'))
-        shutil.copytree(OWN / "differential", folder / "differential")
-        shutil.copy(RANDOM, folder / "differential" / "src")
-        (folder / "rustfmt.toml").write_bytes(sources()["rustfmt.toml"])
+        add_differential(folder, OWN / "differential")
 
     return once(tmp_path_factory, "rust-simd", make)
 
@@ -88,25 +82,20 @@ def differential(folder: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def original(differential: Project) -> Path:
-    """The folder of the original's sources, which cargo has compared with the registry's digest."""
-    found = differential.sources_of(NAME)
-    assert differential.checksums()[NAME] == CHECKSUMS[NAME]
-    return found
+    return sources_of(NAME, differential)
 
 
 def with_the_tests(crate: Path, original: Path, copy: Path) -> Project:
     """Return a copy of the crate with the original's tests."""
-    shutil.copytree(crate, copy, ignore=shutil.ignore_patterns("examples"))
+    copy_crate(crate, copy)
     shutil.copy(original / "src" / "test_util.rs", copy / "src")
     library = copy / "src" / "lib.rs"
     library.write_text(library.read_text().replace("mod code;", f"{HELPERS}mod code;", 1))
     for name in WITH_TESTS:
-        _, begin, tests = (original / "src" / f"{name}.rs").read_text().partition("#[cfg(test)]\nmod tests {")
-        assert begin, name
-        tests, removed = PRIVATE.subn("", tests)
+        tests, removed = PRIVATE.subn("", original_tests(original, name))
         assert removed == (name == "rate/rate_default")
-        append(copy / "src" / f"{name}.rs", begin + tests)
-    append(copy / "src" / "rate" / "rate_default.rs", ERRORS)
+        append_tests(copy, name, tests)
+    append_tests(copy, "rate/rate_default", ERRORS)
     append(copy / "Cargo.toml", FOR_TESTS)
     return Project(copy)
 
@@ -153,41 +142,21 @@ MUTANTS = {
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_fault_changes_a_result(name: str, folder: Path, tmp_path: Path) -> None:
-    file, text, other = MUTANTS[name]
-    shutil.copytree(folder, tmp_path / "wrong")
-    source = tmp_path / "wrong" / "crate" / "src" / file
-    before = source.read_text()
-    assert before.count(text) == 1
-    source.write_text(before.replace(text, other))
-    done = Project(tmp_path / "wrong" / "differential").run("run", "--quiet", "--", str(ROUNDS // 5))
+    done = with_a_fault(folder, MUTANTS[name], tmp_path / "wrong").run(
+        "run", "--quiet", "--", str(ROUNDS // 5)
+    )
     assert "error" not in done.stderr, done.stderr
     assert done.returncode != 0
 
 
 def test_one_line_switches_a_program(folder: Path) -> None:
     """The example with the original and with [patch.crates-io]: equal bytes."""
-    example = (folder / "crate" / "examples" / "chunks.rs").read_text()
-    said = []
-    for name, manifest in ("stock", PROGRAM), ("patched", PROGRAM + PATCH):
-        (folder / name / "src").mkdir(parents=True)
-        (folder / name / "Cargo.toml").write_text(manifest)
-        (folder / name / "src" / "main.rs").write_text(example)
-        said.append(Project(folder / name).cargo("run", "--quiet"))
-    assert said[0] == said[1]
-    assert said[0].endswith("342 lost shards restored\n")
-    from_registry = f'name = "{NAME}"\nversion = "3.1.0"\nsource = '
-    assert [from_registry in (folder / name / "Cargo.lock").read_text() for name in ("stock", "patched")] == [
-        True,
-        False,
-    ]
+    said = said_with_both(folder, NAME, "3.1.0", "chunks.rs")
+    assert said.endswith("342 lost shards restored\n")
 
 
 def test_no_warnings_without_std_and_documentation(folder: Path) -> None:
-    crate = Project(folder / "crate")
-    for features in (), ("--no-default-features",):
-        done = crate.run("build", "--quiet", *features)
-        assert done.returncode == 0 and done.stderr == "", done.stderr
-    assert "test result: ok. 2 passed" in crate.cargo("test", "--doc", "--quiet")
+    check_builds(Project(folder / "crate"), ("--no-default-features",), examples=2)
 
 
 @pytest.mark.skipif(not has("fmt"), reason="Debian's cargo-web has no rustfmt")

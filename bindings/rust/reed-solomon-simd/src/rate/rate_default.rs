@@ -8,6 +8,37 @@ use crate::rate::{DecoderWork, EncoderWork, Rate, RateDecoder, RateEncoder};
 use crate::work::Round;
 use crate::{DecoderResult, EncoderResult, Error};
 
+/// The members that encoders and decoders have alike.
+macro_rules! members {
+    ($work:ty) => {
+        fn into_parts(self) -> (E, $work) {
+            (self.engine, self.work)
+        }
+
+        fn new(
+            original_count: usize,
+            recovery_count: usize,
+            shard_bytes: usize,
+            engine: E,
+            work: Option<$work>,
+        ) -> Result<Self, Error> {
+            let mut made = Self { engine, work: work.unwrap_or_default() };
+            made.reset(original_count, recovery_count, shard_bytes)?;
+            Ok(made)
+        }
+
+        fn reset(
+            &mut self,
+            original_count: usize,
+            recovery_count: usize,
+            shard_bytes: usize,
+        ) -> Result<(), Error> {
+            self.work.reset(Round::new(original_count, recovery_count, shard_bytes)?);
+            Ok(())
+        }
+    };
+}
+
 /// The code of [`ReedSolomonEncoder`](crate::ReedSolomonEncoder).
 pub struct DefaultRate<E: Engine>(PhantomData<E>);
 
@@ -38,31 +69,7 @@ impl<E: Engine> RateEncoder<E> for DefaultRateEncoder<E> {
         Ok(EncoderResult::new(&mut self.work))
     }
 
-    fn into_parts(self) -> (E, EncoderWork) {
-        (self.engine, self.work)
-    }
-
-    fn new(
-        original_count: usize,
-        recovery_count: usize,
-        shard_bytes: usize,
-        engine: E,
-        work: Option<EncoderWork>,
-    ) -> Result<Self, Error> {
-        let mut made = Self { engine, work: work.unwrap_or_default() };
-        made.reset(original_count, recovery_count, shard_bytes)?;
-        Ok(made)
-    }
-
-    fn reset(
-        &mut self,
-        original_count: usize,
-        recovery_count: usize,
-        shard_bytes: usize,
-    ) -> Result<(), Error> {
-        self.work.reset(Round::new(original_count, recovery_count, shard_bytes)?);
-        Ok(())
-    }
+    members!(EncoderWork);
 }
 
 /// A decoder of [`DefaultRate`].
@@ -87,29 +94,5 @@ impl<E: Engine> RateDecoder<E> for DefaultRateDecoder<E> {
         Ok(DecoderResult::new(&mut self.work))
     }
 
-    fn into_parts(self) -> (E, DecoderWork) {
-        (self.engine, self.work)
-    }
-
-    fn new(
-        original_count: usize,
-        recovery_count: usize,
-        shard_bytes: usize,
-        engine: E,
-        work: Option<DecoderWork>,
-    ) -> Result<Self, Error> {
-        let mut made = Self { engine, work: work.unwrap_or_default() };
-        made.reset(original_count, recovery_count, shard_bytes)?;
-        Ok(made)
-    }
-
-    fn reset(
-        &mut self,
-        original_count: usize,
-        recovery_count: usize,
-        shard_bytes: usize,
-    ) -> Result<(), Error> {
-        self.work.reset(Round::new(original_count, recovery_count, shard_bytes)?);
-        Ok(())
-    }
+    members!(DecoderWork);
 }
