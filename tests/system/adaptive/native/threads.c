@@ -1,6 +1,7 @@
 /* Four threads share codecs and repairs while searches begin, end and change threads all the time;
- * the bytes must be right. For ThreadSanitizer. Without an argument for its own coordinator, the
- * program uses the environment's, which codecs attach automatically. */
+ * the bytes must be right. For ThreadSanitizer. The arguments are
+ * the trace and idle_ms of its own coordinator. Without them the program uses the environment's,
+ * which codecs attach automatically. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 #include "gfsmith_adaptive.h"
 
-enum { K = 5, M = 3, SHARDS = K + M, THREADS = 4, ROUNDS = 800, LENGTH = 3072 };
+enum { K = 5, M = 3, SHARDS = K + M, THREADS = 4, ROUNDS = 400, LENGTH = 3072 };
 
 static gfsmith_codec *codecs[2];
 static gfsmith_adaptive *adaptive;
@@ -77,7 +78,8 @@ int main(int argc, char **argv) {
   gfsmith_encode(plain, LENGTH, data, parity);
   gfsmith_adaptive_options options;
   gfsmith_adaptive_defaults(&options);
-  options.sample = options.step = options.idle_ms = 1;
+  options.sample = options.step = 1;
+  options.idle_ms = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 1;
   options.run = 2;
   options.run_bytes = 1;
   options.rounds = options.window = 3;
