@@ -206,6 +206,7 @@ int main(int argc, char **argv) {
     return refuse("cannot open /dev/null: %s", strerror(errno));
   if (!settings_parse(&o, argc, argv))
     return EXIT_REFUSED;
+  files_hold(o.folder);
   if (sodium_init() < 0)
     return refuse("no source of random numbers");
   rekey_hold();

@@ -162,6 +162,7 @@ int main(int argc, char **argv) {
     return refuse("cannot open /dev/null: %s", strerror(errno));
   if (!parse(&o, argc, argv))
     return EXIT_REFUSED;
+  files_hold(o.folder);
   snprintf(name, sizeof name, "stripe-chunk %llu", o.rank);
   report_name(name);
   snprintf(path, sizeof path, "memcached-%llu", o.rank);

@@ -83,7 +83,7 @@ static kept_status memory_connect(shelf *s) {
   if (evicts) {
     memory_disconnect(&k->shelf);
     snprintf(k->shelf.reason, sizeof k->shelf.reason,
-             "%s: memcached may evict chunks; start it with -M", k->socket);
+             "memcached may evict chunks; start it with -M");
     return KEPT_DAMAGED;
   }
   k->client = memcached_create(NULL);

@@ -12,8 +12,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static struct {
+  char *folder; /* as the program names it; NULL: none */
+  char path[32];
+} held;
+
+void files_hold(const char *folder) {
+  int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  if ((held.folder = strdup(folder)) == NULL)
+    out_of_memory();
+  snprintf(held.path, sizeof held.path, "/proc/self/fd/%d", fd);
+}
+
+/* The path of a folder: that of the held one leads through its descriptor. */
+static const char *path_of(const char *folder) {
+  return held.folder != NULL && strcmp(folder, held.folder) == 0 ? held.path : folder;
+}
+
 bool files_path(char path[FILES_PATH], const char *folder, const char *name) {
-  if ((size_t)snprintf(path, FILES_PATH, "%s/%s", folder, name) < FILES_PATH)
+  if ((size_t)snprintf(path, FILES_PATH, "%s/%s", path_of(folder), name) < FILES_PATH)
     return true;
   errno = ENAMETOOLONG;
   return false;
@@ -59,7 +78,7 @@ static bool write_all(int fd, const char *text) {
 }
 
 bool files_flush(const char *folder) {
-  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = open(path_of(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   bool done = fd >= 0 && fsync(fd) == 0;
   if (fd >= 0)
     close(fd);
@@ -96,7 +115,7 @@ int files_lock(const char *folder, const char *name) {
 }
 
 int files_local(const char *folder, struct sockaddr_un *at) {
-  int place = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  int place = open(path_of(folder), O_PATH | O_DIRECTORY | O_CLOEXEC);
   *at = (struct sockaddr_un){.sun_family = AF_UNIX};
   snprintf(at->sun_path, sizeof at->sun_path, "/proc/self/fd/%d/%s", place, FILES_LOCAL);
   return place;

@@ -47,7 +47,8 @@ static const char usage[] =
 
 typedef struct run {
   store store;
-  bool restart, ready, refused;
+  bool restart, ready, refused, moved; /* moved: the folder's path is not its own any more */
+  int lock;
   struct event_base *base;
 } run;
 
@@ -64,7 +65,12 @@ static void on_tick(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
   run *r = owner;
-  processes_tick(&r->store.processes, REST_TICKS);
+  bool moved = !folder_ours(r->store.folder, r->lock);
+  if (moved && !r->moved)
+    report("%s is another folder now, or none: no process is started in it", r->store.folder);
+  r->moved = moved;
+  if (!moved)
+    processes_tick(&r->store.processes, REST_TICKS);
   if (!r->ready)
     announce_ready(r);
 }
@@ -253,14 +259,14 @@ static void remove_folders(const store *s) {
 }
 
 /* Start the processes, and run until they are stopped. */
-static int run_all(run *r, char *options[], int count, int lock) {
+static int run_all(run *r, char *options[], int count) {
   store *s = &r->store;
   if (!make_folders(s) || (s->netns && !network_make(&s->network, store_nodes(s))))
     return EXIT_REFUSED;
   stripes_add(s, options, count);
   r->base = event_base_new();
   int status = loop(r);
-  if (folder_ours(s->folder, lock))
+  if (folder_ours(s->folder, r->lock))
     forget_all(s);
   else
     report("%s is another folder now: nothing in it is removed", s->folder);
@@ -278,15 +284,14 @@ static int run_command(int argc, char **argv) {
   if (at < 0 || !parse_agent(&r, argc - at, argv + at) || !stripes_allowed(s))
     return EXIT_REFUSED;
   bool created = false;
-  int lock = find_programs(&r) && (s->disk > 0 || find_memcached())
-                 ? folder_take(s->folder, &created)
-                 : -1;
-  if (lock < 0)
+  r.lock = find_programs(&r) && (s->disk > 0 || find_memcached()) ? folder_take(s->folder, &created)
+                                                                  : -1;
+  if (r.lock < 0)
     return EXIT_REFUSED;
-  int status = run_all(&r, argv + at + 1, argc - at - 1, lock);
-  if (status == EXIT_REFUSED && created && folder_ours(s->folder, lock))
+  int status = run_all(&r, argv + at + 1, argc - at - 1);
+  if (status == EXIT_REFUSED && created && folder_ours(s->folder, r.lock))
     remove_folders(s);
-  close(lock);
+  close(r.lock);
   return status;
 }
 

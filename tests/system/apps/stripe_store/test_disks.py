@@ -470,6 +470,67 @@ def test_a_run_whose_folder_was_renamed_removes_nothing(programs: Path, memory: 
         assert client.get("key") == b"value"
 
 
+@pytest.fixture
+def renamed(programs: Path, memory: Path) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+    """A path at which another store is started, and the run of the renamed one."""
+    folder = memory / "store"
+    with running(programs, folder) as (first, _):
+        folder.rename(memory / "renamed")
+        folder.mkdir()
+        yield folder, first
+
+
+def test_a_run_whose_folder_was_renamed_starts_nothing(
+    programs: Path, renamed: tuple[Path, subprocess.Popen[bytes]]
+) -> None:
+    """Its processes would be those of the other store: with the same ranks, and empty memories."""
+    folder, first = renamed
+    log = folder.with_suffix(".log").open()  # that of the first run
+    folder.with_suffix(".log").rename(folder.with_suffix(".first"))
+    with running(programs, folder) as (_, client):
+        assert client.set("key", b"value")
+        for pid in children(first.pid).values():
+            os.kill(pid, signal.SIGKILL)
+        text = ""
+
+        def said() -> bool:
+            nonlocal text
+            text += log.read()
+            return "no process is started in it" in text and text.count("was ended by signal") == 11
+
+        wait_for("the first run to miss its folder", said)
+        time.sleep(2)  # it would have started them again after a second
+        assert children(first.pid) == {}
+        assert client.get("key") == b"value"
+        assert client.set("other", b"value")
+        folder.rename(folder.with_name("second"))
+        folder.with_name("renamed").rename(folder)
+        wait_for("the first run to have its folder again", lambda: len(children(first.pid)) == 11)
+    log.close()
+
+
+def test_processes_stay_in_a_renamed_folder(
+    programs: Path, renamed: tuple[Path, subprocess.Popen[bytes]]
+) -> None:
+    """Without it, they would take the key of the other store at SIGHUP, and the place of its processes."""
+    folder, first = renamed
+    old = children(first.pid)
+    folder.with_suffix(".log").rename(folder.with_suffix(".first"))
+    with running(programs, folder) as (_, client):
+        assert client.set("key", b"value")
+        chunks = [name for name in old if name.startswith("chunk")]
+        for name in chunks:
+            os.kill(old[name], signal.SIGHUP)
+        log = folder.with_suffix(".first")
+        wait_for("the key", lambda: log.read_text().count("has read the key") == len(chunks))
+        first.send_signal(signal.SIGSTOP)  # it starts no agent
+        os.kill(old["agent"], signal.SIGKILL)
+        time.sleep(2)
+        assert client.get("key") == b"value"
+        assert client.stats()[b"state"] == b"read-write"
+        first.send_signal(signal.SIGCONT)
+
+
 def test_a_run_whose_disks_are_not_mounted(programs: Path, memory: Path) -> None:
     """Links into a missing file system are disks, too: the run waits for them, and removes nothing."""
     folder, mount, away = memory / "store", memory / "mount", memory / "away"
