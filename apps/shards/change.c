@@ -47,8 +47,14 @@ static int lock(change *c) {
   return named > 0 ? TOOL_OK : refuse("cannot lock %s/" RECORD ": %s", c->path, strerror(errno));
 }
 
-/* Remove a shard of the announced set, but no other file of its name. Returns 0, or -1 and errno.
- */
+/* Is this an empty file, which rename_new() may have left? */
+static bool is_empty(int fd) {
+  struct stat info;
+  return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
+}
+
+/* Remove a shard of the announced set or an empty file in its place, but no other file of its name.
+ * Returns 0, or -1 and errno. */
 static int remove_shard(const change *c, unsigned index) {
   char name[SHARD_NAME];
   gfsmith_shards_header found;
@@ -57,9 +63,10 @@ static int remove_shard(const change *c, unsigned index) {
   if (shard < 0)
     return errno == ENOENT ? 0 : -1;
   int valid = read_header(shard, &found, NULL), reason = errno;
+  bool empty = is_empty(shard);
   close(shard);
   errno = reason;
-  if (valid <= 0 || !gfsmith_shards_same_set(&found, &c->set))
+  if (!empty && (valid <= 0 || !gfsmith_shards_same_set(&found, &c->set)))
     return valid < 0 ? -1 : 0;
   return unlinkat(c->folder, name, 0);
 }

@@ -268,6 +268,30 @@ int output_flush_folder(const char *folder) { return flush_folder(AT_FDCWD, fold
 
 int output_flush_tree(const char *folder) { return flush_folder(AT_FDCWD, folder, syncfs); }
 
+/* Does link fail with this error for a folder, or in a file system without links? */
+static bool has_no_links(int error) {
+  return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK;
+}
+
+/* Create an empty target, which fails if it exists, and replace it: for folders, and for file
+ * systems without links. */
+static int rename_onto(int at, const char *from, const char *to) {
+  struct stat info;
+  if (fstatat(at, from, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return -1;
+  bool folder = S_ISDIR(info.st_mode);
+  int fd = folder ? mkdirat(at, to, 0700)
+                  : openat(at, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0 || (!folder && close(fd) != 0))
+    return -1;
+  if (renameat(at, from, at, to) == 0)
+    return 0;
+  int reason = errno;
+  unlinkat(at, to, folder ? AT_REMOVEDIR : 0);
+  errno = reason;
+  return -1;
+}
+
 int rename_new(int at, const char *from, const char *to) {
   if (renameat2(at, from, at, to, RENAME_NOREPLACE) == 0)
     return 0;
@@ -275,7 +299,7 @@ int rename_new(int at, const char *from, const char *to) {
     return -1;
   /* This file system has no such rename. A link does not replace a file either. */
   if (linkat(at, from, at, to, 0) != 0)
-    return -1;
+    return has_no_links(errno) ? rename_onto(at, from, to) : -1;
   unlinkat(at, from, 0); /* the file has its new name: if this fails, a temporary name remains */
   return 0;
 }

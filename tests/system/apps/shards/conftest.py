@@ -69,6 +69,14 @@ def faulty(tool: Tool, preload: Path) -> Callable[[str], Tool]:
     return lambda plan: Tool(tool.program, {"LD_PRELOAD": str(preload), "SHARDS_FAULT": plan})
 
 
+@pytest.fixture(scope="session")
+def plain_renames(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library of native/plain_renames.c."""
+    library = tmp_path_factory.mktemp("plain") / "plain_renames.so"
+    call("cc", *FLAGS, "-shared", "-fPIC", "-o", library, NATIVE / "plain_renames.c", "-ldl")
+    return library
+
+
 @pytest.fixture
 def shards(tool: Tool, tmp_path: Path) -> Path:
     """A folder with the 4 + 2 shards of a file of 999 bytes, which is next to it as `file`."""
