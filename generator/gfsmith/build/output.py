@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import signal
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -200,12 +201,21 @@ def _stale(folder: Path, files: Mapping[str, str], recorded: Mapping[str, Any]) 
         for path in orphans(folder, {**files, **recorded})
         if PurePath(path).parent in folders and _is_generated(folder / path)
     ]
-    return [*(path for path in recorded if path not in files and _is_below(folder / path, folder)), *left]
+    there = (p for p in recorded if p not in files and os.path.lexists(folder / p))
+    return [*(path for path in there if _is_below(folder / path, folder)), *left]
 
 
 def _is_below(path: Path, folder: Path) -> bool:
     """Return whether no symbolic link on the way leads out of the folder; the path itself may be one."""
-    return path.parent.resolve().is_relative_to(folder.resolve())
+    return Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(folder))
+
+
+def _check_below(folder: Path, files: Iterable[str]) -> None:
+    """Raise OutputError if a symbolic link leads a file out of the folder, which can be that of another
+    user."""
+    for path in sorted(files):
+        if not _is_below(folder / path, folder):
+            raise OutputError(f"{folder / path}: is behind a symbolic link that leads out of {folder}")
 
 
 def differences(folder: Path, files: Mapping[str, str]) -> list[str]:
@@ -255,6 +265,7 @@ def write(folder: Path, files: Mapping[str, str], record: str) -> int:
     """
     try:
         with output_folder(folder):
+            _check_below(folder, files)
             old = read_manifest(folder).get("files", {})
             changed = {p: t for p, t in files.items() if not _is_same(folder / p, t)}
             _check_unclaimed(folder, changed, old)

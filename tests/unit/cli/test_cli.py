@@ -336,6 +336,34 @@ def test_no_file_behind_a_link_out_of_the_folder_is_removed(project: Path) -> No
     assert mine.exists() and not own.is_symlink()
 
 
+@pytest.mark.parametrize("command", [("gen",), ("export", "--form", "tree")])
+def test_no_file_behind_a_link_out_of_the_folder_is_written(project: Path, command: tuple[str, ...]) -> None:
+    """The manifest, which another user can have written, names the file as one that the build may replace."""
+    folder, mine = project / "lib", project / "elsewhere"
+    flags = (*command, "--isa", "scalar", "--output", str(folder))
+    assert _run(project, *flags).exit_code == 0
+    link = next(path for path in sorted(folder.iterdir()) if path.is_dir())
+    link.rename(mine)
+    link.symlink_to(mine)
+    for path in mine.rglob("*"):
+        if path.is_file():
+            path.write_text("mine")
+    before = {path: path.is_file() and path.read_bytes() for path in mine.rglob("*")}
+    result = _run(project, *flags)
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f": is behind a symbolic link that leads out of {folder}\n"), result.stderr
+    assert {path: path.is_file() and path.read_bytes() for path in mine.rglob("*")} == before
+
+
+def test_a_link_to_itself_in_the_folder_stays(project: Path) -> None:
+    folder = project / "gen_out"
+    folder.mkdir()
+    (folder / "loop").symlink_to("loop")
+    (folder / "MANIFEST.json").write_text(json.dumps({"files": {OF_GEN: "", "loop/old": ""}}))
+    assert _gen(project).exit_code == 0
+    assert (folder / "loop").is_symlink()
+
+
 @pytest.mark.parametrize(("number", "whom"), [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)])
 def test_ctrl_c_and_kill_leave_things_as_they_were(
     project: Path, number: int, whom: Callable[[int, int], None]
