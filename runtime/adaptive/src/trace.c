@@ -4,6 +4,7 @@
 
 #include "trace.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <time.h>
 
@@ -54,6 +55,42 @@ void gfs_trace_close(gfs_trace *trace) {
     fclose(file);
 }
 
+#if defined(_WIN32)
+static void write_without_signals(const char *line, size_t bytes, FILE *file) {
+  fwrite(line, 1, bytes, file);
+}
+#else
+/* A pipe without a reader, and the limit of the file size: both would end the program. */
+static const int write_signals[] = {SIGPIPE, SIGXFSZ};
+
+/* Take the signals that are pending now and were not before. */
+static void take_signals(const sigset_t *before) {
+  sigset_t now, one;
+  int taken;
+  sigpending(&now);
+  for (unsigned i = 0; i < sizeof write_signals / sizeof write_signals[0]; i++) {
+    if (!sigismember(&now, write_signals[i]) || sigismember(before, write_signals[i]))
+      continue;
+    sigemptyset(&one);
+    sigaddset(&one, write_signals[i]);
+    sigwait(&one, &taken);
+  }
+}
+
+/* Write; a line that the file does not take is lost. */
+static void write_without_signals(const char *line, size_t bytes, FILE *file) {
+  sigset_t held, mask, pending;
+  sigemptyset(&held);
+  for (unsigned i = 0; i < sizeof write_signals / sizeof write_signals[0]; i++)
+    sigaddset(&held, write_signals[i]);
+  pthread_sigmask(SIG_BLOCK, &held, &mask);
+  sigpending(&pending);
+  if (fwrite(line, 1, bytes, file) < bytes)
+    take_signals(&pending);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+#endif
+
 static void write_line(const gfs_trace *trace, FILE *file, const char *event, const char *format,
                        va_list arguments) {
   char line[LINE_BYTES], rest[LINE_BYTES - 128];
@@ -61,7 +98,7 @@ static void write_line(const gfs_trace *trace, FILE *file, const char *event, co
   double seconds = (double)(gfs_clock_ns() - trace->start_ns) * 1e-9;
   int used =
       snprintf(line, sizeof line, "{\"t\": %.6f, \"event\": \"%s\"%s}\n", seconds, event, rest);
-  fwrite(line, 1, (size_t)used, file);
+  write_without_signals(line, (size_t)used, file);
 }
 
 void gfs_trace_write(gfs_trace *trace, const char *event, const char *format, ...) {

@@ -342,6 +342,16 @@ def test_a_pipe_as_trace(threads: Path, tmp_path: Path) -> None:
     os.close(end)
 
 
+@pytest.mark.parametrize("kind", ["pipe", "limit"])
+def test_a_trace_that_takes_no_more(plain: Path, build: Path, tmp_path: Path, kind: str) -> None:
+    """A pipe whose reader ends, and a file at the limit of its size: the program goes on, with its signals
+    as they were."""
+    native, trace = program("full_trace", tmp_path, plain, build), tmp_path / "trace"
+    if kind == "pipe":
+        os.mkfifo(trace)
+    assert run(native, trace, kind)[0] == "ok\n"
+
+
 def fill(pipe: Path) -> None:
     end = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     with pytest.raises(BlockingIOError):
