@@ -8,6 +8,7 @@ import (
 
 const (
 	farBytes = 8 << 20  // of all shards of a call: they are probably in memory, or in a cache that cores share
+	farShare = 4 << 20  // the same for streaming stores of a call that several goroutines share
 	farRows  = 4        // of a matrix that reads its sources as fast as memory delivers them
 	fewReads = 14       // number of sources that are read together in any case
 	reads    = 10       // number of sources that are read together from memory: more take longer, on Zen 4 up to 1.5 times
@@ -16,6 +17,12 @@ const (
 
 // isFar returns whether calls with shards of this length are far: streaming stores pay, and reading few sources at once.
 func (m *Map) isFar(length int) bool { return length >= farBytes/(m.inputs+len(m.rows)) }
+
+// streams returns whether streaming stores pay for a number of bytes of shards of this length. Other goroutines process
+// the rest: two of them fill the cache that cores share sooner.
+func (m *Map) streams(part, length int) bool {
+	return m.isFar(length) || part < length && length >= farShare/(m.inputs+len(m.rows))
+}
 
 // streaming finds the kernel that computes the same as another one from the same table with streaming stores; the other
 // one if there is none. Only kernels for a fixed number of sources have one.
@@ -33,9 +40,9 @@ func streaming(kernel int) int {
 	return kernel
 }
 
-// kernelFor returns the kernel for shards in memory or in a cache.
-func (p *pass) kernelFor(far bool) int {
-	if far {
+// kernelFor returns the kernel with streaming stores or the one without.
+func (p *pass) kernelFor(streams bool) int {
+	if streams {
 		return p.streaming
 	}
 	return p.kernel

@@ -40,6 +40,13 @@ func TestStreamingKernelsRunInFarCalls(t *testing.T) {
 		if m.isFar(length-1) || !m.isFar(length) {
 			t.Error(kernel.Symbol, "has another limit")
 		}
+		if m.streams(length-1, length-1) || !m.streams(length, length) {
+			t.Error(kernel.Symbol, "streams in other calls of one goroutine")
+		}
+		shared := farShare / (kernel.Inputs + kernel.Outputs)
+		if m.streams(64, shared-1) || !m.streams(64, shared) || m.streams(shared, shared) {
+			t.Error(kernel.Symbol, "streams in other calls of several goroutines")
+		}
 	}
 }
 

@@ -234,7 +234,7 @@ func (m *Map) Apply(sources, targets [][]byte, at, end int) {
 func apply[From, To pointers](m *Map, sources, targets [][]byte, at, end int) {
 	var from From
 	var to To
-	far := m.isFar(len(sources[0]))
+	streams := m.streams(end-at, len(sources[0]))
 	for ; at < end; at += m.step {
 		next := at + m.step
 		if next > end {
@@ -252,7 +252,7 @@ func apply[From, To pointers](m *Map, sources, targets [][]byte, at, end int) {
 				p.run(sources, targets[p.first], at, next)
 				continue
 			}
-			kernels.Run(p.kernelFor(far), uintptr(next-at), uintptr(m.inputs), &p.table[0], &from[0], &to[p.first])
+			kernels.Run(p.kernelFor(streams), uintptr(next-at), uintptr(m.inputs), &p.table[0], &from[0], &to[p.first])
 		}
 	}
 }
