@@ -1,5 +1,4 @@
-/* ErasureCodePluginGfsmith.cc: gfsmith as an erasure-code plugin of Ceph 16 and of releases with the same interface:
- * libec_gfsmith.so.
+/* ErasureCodePluginGfsmith.cc: gfsmith as an erasure-code plugin of Ceph, releases 16 to 20: libec_gfsmith.so.
  *
  * Profile: the keys of Ceph's own plugin "isa", with the same defaults and matrices. Chunks equal those of
  * "isa". README.md. */
@@ -8,11 +7,18 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 #include "ceph_ver.h"
 #include "crush/CrushWrapper.h"
 #include "erasure-code/ErasureCodePlugin.h"
 #include "gfsmith.h"
+
+#if __has_include("common/mini_flat_map.h") // from release 20 on
+#include "shard_numbers.h"
+#define SHARD_NUMBERS
+#endif
 
 namespace {
 
@@ -24,6 +30,11 @@ using Chunks = std::map<int, bufferlist>;
 constexpr unsigned ALIGNMENT = 32;
 constexpr unsigned CACHE_LINE = 64;
 constexpr unsigned MOST_BYTES = 1u << 30; // of a chunk
+
+// The type of the number of a chunk: int, or shard_id_t, which has one byte.
+using Number =
+    std::decay_t<decltype(std::declval<ceph::ErasureCodeInterface>().get_chunk_mapping())>::value_type;
+constexpr unsigned MOST_CHUNKS = sizeof(Number) == 1 ? 128 : GFSMITH_MAX_SHARDS;
 
 constexpr int TYPE_ERASURE = 3; // of a CRUSH rule: pg_pool_t::TYPE_ERASURE
 
@@ -43,15 +54,16 @@ struct Destroy {
 struct Settings {
   ceph::ErasureCodeProfile profile;
   std::string root, failure_domain, device_class;
-  std::vector<int> mapping; // the chunk of each shard, data first; empty: chunk n is shard n
-  std::unique_ptr<gfsmith_codec, Destroy> codec;
+  std::vector<Number> mapping; // the chunk of each shard, data first; empty: chunk n is shard n
+  using Codec = std::unique_ptr<gfsmith_codec, Destroy>;
+  Codec codec, copy; // copy: the code whose parity is its only data shard; an update adds to it
   unsigned k = 0, m = 0;
 
   int read(std::ostream *ss) {
     root = text("crush-root", "default");
     failure_domain = text("crush-failure-domain", "host");
     device_class = text("crush-device-class", "");
-    if (!number("k", "7", &k, ss) || !number("m", "3", &m, ss) || !place(ss))
+    if (!number("k", "7", &k, ss) || !number("m", "3", &m, ss) || !place(ss) || !one_chunk_a_domain(ss))
       return -EINVAL;
     profile.emplace("technique", "reed_sol_van");
     const std::string &technique = profile["technique"];
@@ -59,11 +71,15 @@ struct Settings {
       *ss << "technique=" << technique << ": reed_sol_van or cauchy";
       return -EINVAL;
     }
+    if (k + m > MOST_CHUNKS) {
+      *ss << "k=" << k << " m=" << m << ": at most " << MOST_CHUNKS << " chunks";
+      return -EINVAL;
+    }
     // With one parity "isa" computes the sum of the data for any technique.
     const char *code = technique == "cauchy" && m > 1 ? "cauchy" : "vandermonde";
-    gfsmith_codec *made = nullptr;
-    gfsmith_status status = gfsmith_codec_create(&made, code, k, m);
-    codec.reset(made);
+    gfsmith_status status = create(&codec, code, k, m);
+    if (status == GFSMITH_OK)
+      status = create(&copy, "vandermonde", 1, 1);
     if (status != GFSMITH_OK) {
       *ss << "k=" << k << " m=" << m << " technique=" << technique << ": " << gfsmith_strerror(status);
       return status == GFSMITH_ENOMEM ? -ENOMEM : -EINVAL;
@@ -72,6 +88,13 @@ struct Settings {
   }
 
 private:
+  static gfsmith_status create(Codec *codec, const char *code, unsigned k, unsigned m) {
+    gfsmith_codec *made = nullptr;
+    gfsmith_status status = gfsmith_codec_create(&made, code, k, m);
+    codec->reset(made);
+    return status;
+  }
+
   // Returns the value of a key, which an absent or empty one gets in the profile.
   const std::string &text(const char *key, const char *otherwise) {
     std::string &value = profile[key];
@@ -87,6 +110,18 @@ private:
     return *value > 0;
   }
 
+  // Rules of releases from 19 on can place several chunks in a failure domain; -1 is their default.
+  bool one_chunk_a_domain(std::ostream *ss) const {
+    for (const char *key : {"crush-osds-per-failure-domain", "crush-num-failure-domains"}) {
+      auto found = profile.find(key);
+      if (found == profile.end() || found->second.empty() || found->second == "-1")
+        continue;
+      *ss << key << "=" << found->second << ": not supported; allowed: -1";
+      return false;
+    }
+    return true;
+  }
+
   // Reads "mapping": one letter for each chunk, D for data.
   bool place(std::ostream *ss) {
     auto found = profile.find("mapping");
@@ -96,7 +131,7 @@ private:
     for (bool data : {true, false})
       for (size_t n = 0; n < letters.size(); n++)
         if ((letters[n] == 'D') == data)
-          mapping.push_back(n);
+          mapping.push_back(Number(n));
     bool fits = mapping.size() == k + m && size_t(std::count(letters.begin(), letters.end(), 'D')) == k;
     if (!fits)
       *ss << "mapping=" << letters << ": " << k + m << " letters, " << k << " of them D";
@@ -104,7 +139,8 @@ private:
   }
 };
 
-class ErasureCodeGfsmith final : public ceph::ErasureCodeInterface, private Settings {
+// The interface whose chunks have numbers of the type int.
+class ErasureCodeGfsmith : public ceph::ErasureCodeInterface, protected Settings {
 public:
   // Ceph's monitor initialises the result of factory() once more. After an error everything is as before.
   int init(ceph::ErasureCodeProfile &given, std::ostream *ss) override {
@@ -132,7 +168,7 @@ public:
   unsigned get_data_chunk_count() const override { return k; }
   unsigned get_coding_chunk_count() const override { return m; }
   int get_sub_chunk_count() override { return 1; }
-  const std::vector<int> &get_chunk_mapping() const override { return mapping; }
+  const std::vector<Number> &get_chunk_mapping() const override { return mapping; }
 
   unsigned get_chunk_size(unsigned object_size) const override {
     uint64_t least = (uint64_t(object_size) + k - 1) / k;
@@ -231,14 +267,14 @@ public:
     return status;
   }
 
-private:
+protected:
   static bufferptr room(unsigned size) { return bufferptr(ceph::buffer::create_aligned(size, CACHE_LINE)); }
 
   static int code(gfsmith_status status) {
     return status == GFSMITH_OK ? 0 : status == GFSMITH_ENOMEM ? -ENOMEM : -EIO;
   }
 
-  int chunk_of(unsigned shard) const { return mapping.empty() ? shard : mapping[shard]; }
+  int chunk_of(unsigned shard) const { return mapping.empty() ? int(shard) : int(mapping[shard]); }
 
   // Chooses the wanted chunks if all are available, else any k chunks, since the codes are MDS.
   int choose(const std::set<int> &want, const std::set<int> &available, std::set<int> *chosen) const {
@@ -272,11 +308,17 @@ private:
   }
 };
 
+#ifdef SHARD_NUMBERS
+using Code = ShardNumbers<ErasureCodeGfsmith>;
+#else
+using Code = ErasureCodeGfsmith;
+#endif
+
 class ErasureCodePluginGfsmith final : public ceph::ErasureCodePlugin {
 public:
   int factory(const std::string &, ceph::ErasureCodeProfile &profile,
               ceph::ErasureCodeInterfaceRef *erasure_code, std::ostream *ss) override {
-    auto made = std::make_shared<ErasureCodeGfsmith>();
+    auto made = std::make_shared<Code>();
     int status = made->init(profile, ss);
     if (status == 0)
       *erasure_code = made;

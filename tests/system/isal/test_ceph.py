@@ -25,9 +25,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_host(tmp_path_factory.mktemp("ceph") / "host", ROOT / "examples" / "ceph" / "stub")
 
 
-def compile_host(program: Path, headers: Path) -> Path:
+def compile_host(program: Path, headers: Path, standard: str = "c++17") -> Path:
     assert COMMON.exists(), "apt-get install libradospp-dev"
-    flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-rdynamic", "-Wl,--no-as-needed"]
+    flags = [f"-std={standard}", "-O1", "-Wall", "-Wextra", "-Werror", "-rdynamic", "-Wl,--no-as-needed"]
     libraries = ["-lrados", str(COMMON), f"-Wl,-rpath,{COMMON.parent}", "-ldl"]
     run(["g++", *flags, f"-I{headers}", str(CLIENTS / "ceph_host.cc"), "-o", str(program), *libraries])
     return program
@@ -89,6 +89,55 @@ def test_the_source_compiles_against_headers_of_the_user(headers: Path, build: P
     assert b"19.0.0\0" in plugin.read_bytes()
     program = compile_host(tmp_path / "host", headers)
     assert int(run([str(program), str(plugin)], env=with_library(None)).split()[0]) > 3000
+
+
+@pytest.fixture(scope="session")
+def release_20(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Headers as of release 20: chunks have numbers of the type shard_id_t, and parts of them are written by deltas."""
+    folder = Path(shutil.copytree(ROOT / "examples/ceph/stub", tmp_path_factory.mktemp("headers") / "src"))
+    shutil.copytree(CLIENTS / "ceph_20", folder, dirs_exist_ok=True)
+    (folder / "ceph_ver.h").write_text('#define CEPH_GIT_NICE_VER "20.2.0"\n')
+    return folder
+
+
+def _with_partial_writes(
+    example: Path, headers: Path, build: Path, folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """Build the plugin against headers of release 20, and call it."""
+    where = [f"BUILD={folder}", f"LIBGFSMITH={build / 'libgfsmith.a'}", f"HEADERS={headers}"]
+    run(["make", "-C", str(example), *where, f"CHECKOUT={ROOT}", "STANDARD=c++20"])
+    program = compile_host(folder / "host", headers, "c++20")
+    command = [str(program), str(folder / "libec_gfsmith.so")]
+    return subprocess.run(command, env=with_library(None), capture_output=True, text=True)
+
+
+def test_partial_writes(release_20: Path, build: Path, tmp_path: Path) -> None:
+    """Chunks numbered by shard_id_t equal those numbered by int, and deltas change parities like new data."""
+    done = _with_partial_writes(ROOT / "examples" / "ceph", release_20, build, tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert int(done.stdout.split()[0]) > 20_000
+
+
+#: A fault in shard_numbers.h -> the right text and the wrong one.
+WRONG = {
+    "the old parity": ("std::memcpy(parities[i], old, size)", "(void)old"),
+    "the chunk of a delta": ("size, j, bytes(in, j, room)", "size, 0, bytes(in, j, room)"),
+    "the old data": ("std::memcpy(delta->c_str(), before.c_str(), before.length())", "(void)0"),
+    "the place of a chunk": ("shard_id_t n(chunk_of(shard))", "shard_id_t n(shard)"),
+    "the present chunks": ("present[i] = in.contains(shard_id_t(chunk_of(i)))", "present[i] = i > 0"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_partial_writes_are_detected(
+    name: str, release_20: Path, build: Path, tmp_path: Path
+) -> None:
+    example = Path(shutil.copytree(ROOT / "examples" / "ceph", tmp_path / "example"))
+    source = example / "shard_numbers.h"
+    right, wrong = WRONG[name]
+    assert source.read_text().count(right) == 1
+    source.write_text(source.read_text().replace(right, wrong))
+    assert _with_partial_writes(example, release_20, build, tmp_path).returncode != 0
 
 
 def test_a_folder_without_headers_is_refused(tmp_path: Path) -> None:
