@@ -22,6 +22,7 @@ import pytest
 
 from gfsmith.compat.pyeclib import ec_iface as ours
 from tests.support.paths import ROOT
+from tests.system.docs.pages import fences
 from tests.system.isal.support import pyeclib
 
 COMPAT = ROOT / "bindings" / "python" / "gfsmith" / "compat"
@@ -48,6 +49,22 @@ def test_pyeclibs_own_tests(tmp_path: Path) -> None:
     counts = re.search(r"^(\d+) passed, (\d+) skipped, (\d+) deselected", done.stdout, re.MULTILINE)
     assert done.returncode == 0 and counts is not None, done.stdout[-3000:]
     assert counts.groups() == ("29", "4", "2")
+
+
+def test_the_example_prints_the_same_with_both() -> None:
+    """The program of the page, with PyECLib and after the lines that switch."""
+    page = (ROOT / "docs" / "migrate" / "pyeclib.md").read_text(encoding="utf-8")
+    (program,) = (fence.text for fence in fences(page) if fence.language == "python")
+    block = page.split("before its first import of PyECLib:\n\n")[1].split("\n\n")[0]
+    switch = "".join(line.removeprefix("    ") + "\n" for line in block.splitlines())
+    outputs = []
+    for source in (program, switch + program):
+        source += "print(ECDriver.__module__)\n"
+        done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout.splitlines())
+    assert outputs[0][:2] == outputs[1][:2] and outputs[0][0] == "True True"
+    assert (outputs[0][2], outputs[1][2]) == ("pyeclib.ec_iface", "gfsmith.compat.pyeclib.ec_iface")
 
 
 #: Changes of gfsmith.compat.pyeclib, each detected by PyECLib's own tests: file, text, new text, tests.
