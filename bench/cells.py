@@ -194,8 +194,8 @@ def batches() -> list[Cell]:
 
 
 def wide() -> list[Cell]:
-    """Return the cells of codes with many parities. The default set has no kernels for these shapes
-    (docs/codes.md#wide-codes)."""
+    """Return the cells of codes with many parities. The default set has no streaming kernels for these
+    shapes (docs/codes.md#wide-codes)."""
     return [
         Cell(group="wide", code="lch", k=k, m=m, regime=regime, length=length)
         for k, m in ((64, 64), (128, 64), (64, 128), (200, 55))

@@ -1,7 +1,8 @@
 """python -m bench.limits: the limits of every cell of the table on this CPU, and a roofline plot.
 
 For each cell: the fastest touch loop that a search finds, the port bound, and llvm-mca's prediction. The
-results go to bench/results/limits/<cpu>.json, .md and .svg; --draw only writes the pages of recorded results.
+results go to bench/results/limits/<cpu>.json, .md and .svg, and to the table of bench/results/performance.md;
+--draw only writes the pages of recorded results.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench import cells as plan
+from bench import index
 from bench.build import LIBRARY, PEERS, RESULTS, ROOT, BuildError, Built, build
+from bench.index import required
 from bench.machine import describe
 from bench.options import OneLineParser, start
 from bench.results import PROBE_OPERATIONS, Result, result
@@ -40,7 +43,7 @@ from gfsmith.kernel import limits
 from gfsmith.kernel.microarch import Microarch, UnknownMicroarchitecture, host, host_features
 from gfsmith.kernel.spec import KernelSpec, SpecError
 
-FOLDER = RESULTS / "limits"
+FOLDER = RESULTS / index.LIMITS
 CACHE = ROOT / ".gfsmith-cache" / "mca.json"
 SEARCH = plan.Effort(passes=1, rounds=7, resident=200, dram=1000)
 FINAL = plan.Effort(passes=3, rounds=7, resident=2000, dram=4000)
@@ -146,6 +149,15 @@ def measure(cpu: Microarch, only: str) -> dict[str, Any]:
     }
 
 
+def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return new results with those cells of earlier ones that were not measured again; without any of a
+    different machine or set."""
+    if any(before[key] != new[key] for key in ("cpu", "machine", "set")):
+        return new
+    cells = {(cell["code"], cell["where"]): cell for cell in (*before["cells"], *new["cells"])}
+    return new | {"cells": list(cells.values())}
+
+
 def binding(cell: dict[str, Any]) -> str:
     """Return the limit that the kernel reaches to 90 %, accesses or ports, or neither."""
     bounds = {"accesses": cell["limit"], "ports": cell["port_bound"]}
@@ -179,13 +191,6 @@ def page(recorded: dict[str, Any]) -> str:
         )
         lines.append(f"| {' | '.join(fields)} |")
     return "\n".join(lines) + "\n"
-
-
-def required(cell: dict[str, Any]) -> float:
-    """Return the share of the searched limit that the project requires."""
-    if cell["regime"] == "resident":
-        return 0.9
-    return 0.95 if cell["length"] >= 4096 else 0.9
 
 
 def _summary(cells: Sequence[dict[str, Any]]) -> str:
@@ -273,7 +278,9 @@ def _rounded(value: Any) -> Any:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = OneLineParser(prog="bench.limits", description="Search for the limits of every cell.")
     parser.add_argument("--draw", action="store_true", help="do not measure; draw recorded results again")
-    parser.add_argument("--only", default="*", metavar="GLOB", help="cells whose id matches")
+    parser.add_argument(
+        "--only", default="*", metavar="GLOB", help="cells whose id matches; the others keep their results"
+    )
     parser.add_argument("--folder", type=Path, default=FOLDER, help="results (bench/results/limits)")
     options = parser.parse_args(arguments)
     try:
@@ -281,11 +288,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             cpu = host()
             recorded = measure(cpu, options.only)
             options.folder.mkdir(parents=True, exist_ok=True)
-            _write(options.folder / f"{cpu.name}.json", json.dumps(_rounded(recorded), indent=1) + "\n")
+            file = options.folder / f"{cpu.name}.json"
+            if file.exists():
+                recorded = merged(json.loads(file.read_text(encoding="utf-8")), recorded)
+            _write(file, json.dumps(_rounded(recorded), indent=1) + "\n")
     except (BuildError, RunError, UnknownMicroarchitecture) as error:
         print(f"bench.limits: {error}", file=sys.stderr)
         return 1
     _pages(options.folder)
+    if options.folder == FOLDER:
+        index.update()
     return 0
 
 

@@ -1,24 +1,20 @@
-"""Publication of a run: a page for each CPU in bench/results/performance, and the list of these pages in
-bench/results/performance.md, between its two marks.
+"""Publication of a run: a page for each CPU in bench/results/performance, and the generated part of
+bench/results/performance.md.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench import curves
+from bench import curves, index
 from bench.build import RESULTS
+from bench.index import INDEX, PAGES
 from bench.machine import describe
 from bench.paper import listings
 from bench.results import Result
 from bench.table import HEADINGS, TITLES, groups, name, place, row, summary
 from gfsmith.emit.files import replacing
-
-INDEX = "performance.md"  #: in bench/results
-PAGES = "performance"  #: the folder of the pages beside it
-BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
 def _ahead(results: Sequence[Result]) -> Iterator[str]:
@@ -70,16 +66,6 @@ def page(results: Sequence[Result], cpu: str, isa: str) -> str:
     )
 
 
-def listed(folder: Path) -> str:
-    """Return the list of the pages in a folder, each with its first line."""
-    lines = []
-    for file in sorted(folder.glob("*.md")):
-        found = re.search(r"^Machine: (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-        assert found is not None, f"{file.name} does not name its machine"
-        lines.append(f"- [{file.stem}]({folder.name}/{file.name}): {found[1]}\n")
-    return "".join(lines)
-
-
 def _write(path: Path, text: str) -> None:
     with replacing(path) as stage:
         stage.write_text(text, encoding="utf-8")
@@ -89,9 +75,8 @@ def publish(results: Sequence[Result], cpu: str, isa: str, top: Path = RESULTS) 
     """Write the page of this CPU with its pictures, and the list of all pages. Raises ValueError if the
     results lack a row of the pictures; then nothing is written."""
     text = page(results, cpu, isa)
-    folder, index = top / PAGES, top / INDEX
+    folder = top / PAGES
     files = {folder / f"{cpu}.md": text, **{folder / n: d for n, d in curves.draw(text, cpu).items()}}
     for file, content in files.items():
         _write(file, content)
-    before, rest = index.read_text(encoding="utf-8").split(BEGIN)
-    _write(index, f"{before}{BEGIN}\n{listed(folder)}{END}{rest.split(END)[1]}")
+    index.update(top)

@@ -19,7 +19,7 @@ TITLES = {
     "k": "By number of sources, 4 outputs, 4 KiB in cache",
     "threads": "Two threads",
     "batch": "Batch calls, against a call of a peer for each stripe",
-    "wide": "Many parities, with kernels that the default set lacks",
+    "wide": "Many parities",
     "packets": "Packet layout, against Jerasure's schedules",
 }
 HEADINGS = (

@@ -59,6 +59,19 @@ def test_the_page_counts_the_cells_that_reach_their_share() -> None:
     assert "| 80.0 | - | 100.0 |" in without and "| 60.0 | - | - | neither |" in without
 
 
+def test_cells_that_are_not_measured_again_keep_their_results() -> None:
+    before = _recorded(_cell(), _cell(code="8+8 cauchy"), _cell("dram", 1024))
+    new = _recorded(_cell(code="8+8 cauchy", gfsmith=50.0), _cell(code="16+8 lch"))
+    found = limits.merged(before, new)["cells"]
+    assert [(cell["code"], cell["where"], cell["gfsmith"]) for cell in found] == [
+        ("10+4 cauchy", "resident 4096", 80.0),
+        ("8+8 cauchy", "resident 4096", 50.0),
+        ("10+4 cauchy", "dram 1024", 80.0),
+        ("16+8 lch", "resident 4096", 80.0),
+    ]
+    assert limits.merged(before | {"machine": "another machine"}, new) == new
+
+
 def test_a_roofline_has_a_panel_for_each_place() -> None:
     drawn = limits.draw(_recorded(_cell(), _cell("dram", 65536)))
     assert all(f">{title}<" in drawn for title in ("resident 4096", "dram 65536"))

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bench import cells, publish
+from bench import cells, index, publish
 from bench.results import result
 from bench.run import Samples
 from gfsmith.kernel.isa import BY_NAME
 
 ZEN3 = frozenset(BY_NAME["avx2"].cpu_flags)
-MARKS = f"# Index\n\n{publish.BEGIN}\n{publish.END}\n"
+MARKS = f"# Index\n\n{index.BEGIN}\n{index.END}\n"
 
 
 def _measured(isa: str, without: str = "") -> list[publish.Result]:
@@ -45,15 +45,15 @@ def test_cells_use_the_best_set_of_the_cpu() -> None:
 
 
 def test_each_cpu_has_a_page_and_the_index_lists_all(tmp_path: Path) -> None:
-    (tmp_path / publish.INDEX).write_text(MARKS)
+    (tmp_path / index.INDEX).write_text(MARKS)
     publish.publish(_measured("avx2"), "znver3", "avx2", tmp_path)
     publish.publish(_measured("gfni_avx512"), "znver4", "gfni_avx512", tmp_path)
     page = (tmp_path / "performance/znver3.md").read_text()
     floors = len(cells.table())
     assert page.startswith("# Measured on znver3\n") and "(znver3-length.svg)" in page
     assert f". Set: avx2. {floors} of {floors} floors met" in page
-    index = (tmp_path / publish.INDEX).read_text()
-    assert index.index("- [znver3](performance/znver3.md): ") < index.index(
+    text = (tmp_path / index.INDEX).read_text()
+    assert text.index("- [znver3](performance/znver3.md): ") < text.index(
         "- [znver4](performance/znver4.md): "
     )
     assert sorted(file.name for file in (tmp_path / "performance").glob("*.svg")) == [
@@ -62,8 +62,8 @@ def test_each_cpu_has_a_page_and_the_index_lists_all(tmp_path: Path) -> None:
 
 
 def test_a_run_without_a_picture_is_refused_whole(tmp_path: Path) -> None:
-    (tmp_path / publish.INDEX).write_text(MARKS)
+    (tmp_path / index.INDEX).write_text(MARKS)
     with pytest.raises(ValueError, match="fewer than 2 rows"):
         publish.publish(_measured("avx2", without="length"), "znver3", "avx2", tmp_path)
-    assert (tmp_path / publish.INDEX).read_text() == MARKS
+    assert (tmp_path / index.INDEX).read_text() == MARKS
     assert not (tmp_path / "performance").exists()
