@@ -11,7 +11,7 @@ import json
 import os
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import product
@@ -108,13 +108,21 @@ def _predicted(model: Sequence[tuple[KernelSpec, Outcome]], clock: float) -> dic
     }
 
 
-def _record(one: Result, clock: float, predicted: dict[str, Any]) -> dict[str, Any]:
+def _missing(cell: plan.Cell, built: Built) -> list[str]:
+    """Return the peers of a cell that were not built."""
+    return sorted(
+        name for name in built.missing if len(plan.contenders(cell, (name,))) > len(plan.contenders(cell, ()))
+    )
+
+
+def _record(one: Result, clock: float, predicted: dict[str, Any], missing: list[str]) -> dict[str, Any]:
     cell = one.cell
     assert one.own is not None and one.limit is not None and one.share_of_limit is not None
     peers = {n: e.median for n, e in one.gbps.items() if not n.startswith(("gfsmith:", "limit:"))}
     return {
         "code": code_of(one), "where": place(one), "k": cell.k, "m": cell.m, "length": cell.length,
         "regime": cell.regime, "gfsmith": one.gbps[one.own].median, "peer": one.peer, "peers": peers,
+        "missing": missing,
         "ratio": one.ratio.as_json() if one.ratio else None,
         "limit": one.gbps[one.limit].median, "loop": one.limit.removeprefix("limit:"),
         "share": one.share_of_limit.as_json(), "dense": one.port_bound, "clock": clock, **predicted,
@@ -139,12 +147,14 @@ def measure(cpu: Microarch, only: str) -> dict[str, Any]:
     found = _run("cells measured", final, built, FINAL)
     clocks = [PROBE_OPERATIONS / min(s.ns[plan.CLOCK]) for s in found]
     predicted = [_predicted(model, clock) for model, clock in zip(models, clocks, strict=True)]
-    results = [_record(result(s), c, p) for s, c, p in zip(found, clocks, predicted, strict=True)]
+    results = [
+        _record(result(s), c, p, _missing(s.cell, built))
+        for s, c, p in zip(found, clocks, predicted, strict=True)
+    ]
     return {
         "cpu": cpu.name,
         "machine": describe(),
         "set": isa,
-        "missing_peers": built.missing,
         "cells": results,
     }
 
@@ -175,6 +185,7 @@ def page(recorded: dict[str, Any]) -> str:
         f"# Limits on {recorded['cpu']}\n",
         "GB/s of source data; [performance.md](../../../docs/performance.md#limits) explains the columns.\n",
         f"Machine: {recorded['machine']}. Set: {recorded['set']}. {_summary(recorded['cells'])}\n",
+        *_absent(recorded["cells"]),
         f"![{_description(recorded)}]({recorded['cpu']}.svg)\n",
         f"| {' | '.join(_COLUMNS)} |",
         "|" + "|".join("---" if n in (0, 1, 5, 10) else "---:" for n in range(len(_COLUMNS))) + "|",
@@ -183,7 +194,7 @@ def page(recorded: dict[str, Any]) -> str:
         share = cell["share"]
         fields = (
             *(cell["code"], cell["where"], _figure(cell["gfsmith"])),
-            _figure(cell["peers"].get(cell["peer"])),
+            _figure(cell["peers"].get(cell["peer"])) + ("*" if cell["missing"] else ""),
             *(_figure(cell["limit"]), f"`{cell['loop']}`"),
             f"{share['median']:.2f} ({share['low']:.2f}..{share['high']:.2f})",
             *(_figure(cell[what]) for what in ("dense", "port_bound", "predicted")),
@@ -201,12 +212,23 @@ def _summary(cells: Sequence[dict[str, Any]]) -> str:
     )
 
 
+def _absent(cells: Sequence[dict[str, Any]]) -> Iterator[str]:
+    missing = sorted({name for cell in cells for name in cell["missing"]})
+    if missing:
+        yield f"*: without {', '.join(missing)}, which were not built; the plot leaves these peers out.\n"
+
+
 def _description(recorded: dict[str, Any]) -> str:
     return (
         f"Roofline of {recorded['cpu']}: dense products in a nanosecond over dense products for a byte read "
         "or written, of gfsmith and the fastest peer in each cell, under the searched limit of accesses and "
         "the port bound of dense products"
     )
+
+
+def _peer(cell: dict[str, Any]) -> float | None:
+    """Return the speed of the fastest peer, if all peers were measured."""
+    return None if cell["missing"] else cell["peers"].get(cell["peer"])
 
 
 def _panel(axes: Axes, cells: Sequence[dict[str, Any]], title: str) -> None:
@@ -217,7 +239,7 @@ def _panel(axes: Axes, cells: Sequence[dict[str, Any]], title: str) -> None:
         ("peer", NAVY, "s", "fastest peer"),
         ("gfsmith", RED, "o", "gfsmith"),
     ):
-        rates = [c["peers"].get(c["peer"]) if what == "peer" else c[what] for c in cells]
+        rates = [_peer(c) if what == "peer" else c[what] for c in cells]
         points = [(x, rate * c["m"]) for x, rate, c in zip(at, rates, cells, strict=True) if rate]
         axes.plot(*zip(*points, strict=True), style, color=colour, label=label, markersize=5)
     moved = max(c["limit"] * (c["k"] + c["m"]) / c["k"] for c in cells)

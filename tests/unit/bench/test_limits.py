@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench import cells, limits
+from bench.build import Built
 from bench.run import Samples
 from gfsmith.kernel.microarch import BY_NAME
 from tests.support.paths import ROOT
@@ -20,7 +21,7 @@ def _cell(regime: str = "resident", length: int = 4096, **changed: Any) -> dict[
     cell = {
         "code": "10+4 cauchy", "where": f"{regime} {length}", "k": 10, "m": 4, "length": length,
         "regime": regime, "gfsmith": 80.0, "peer": "isal:x", "peers": {"isal:x": 40.0}, "limit": 100.0,
-        "loop": "l8-p0T0-st", "share": {"median": 0.8, "low": 0.7, "high": 0.9}, "dense": 60.0,
+        "missing": [], "loop": "l8-p0T0-st", "share": {"median": 0.8, "low": 0.7, "high": 0.9}, "dense": 60.0,
         "clock": 3.5, "port_bound": 85.0, "predicted": 84.0, "kernels": ["gfs"], "ratio": None,
     }  # fmt: skip
     return cell | changed
@@ -70,6 +71,18 @@ def test_cells_that_are_not_measured_again_keep_their_results() -> None:
         ("16+8 lch", "resident 4096", 80.0),
     ]
     assert limits.merged(before | {"machine": "another machine"}, new) == new
+
+
+def test_cells_without_a_peer_are_marked_and_have_no_peer_in_the_plot() -> None:
+    partial = _cell(missing=["rust", "klauspost"])
+    text = limits.page(_recorded(_cell(), partial))
+    assert "| 80.0 | 40.0 |" in text and "| 80.0 | 40.0* |" in text
+    assert "*: without klauspost, rust, which were not built" in text
+    assert "not built" not in limits.page(_recorded(_cell()))
+    assert limits._peer(partial) is None and limits._peer(_cell()) == 40.0
+    cell = next(c for c in cells.table() if c.code == "cauchy")
+    missing = {"klauspost": "no Go", "dropin": "not built"}
+    assert limits._missing(cell, Built(ROOT, missing=missing)) == ["klauspost"]
 
 
 def test_a_roofline_has_a_panel_for_each_place() -> None:
