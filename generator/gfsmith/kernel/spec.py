@@ -367,9 +367,9 @@ class KernelSpec:
         Two, if one three-input XOR then adds both products to a sum, and for three parities by Horner's rule
         with VEX, whose chain of products is then shorter. Measured on Zen 4, two at a time are no faster
         where a product is several instructions and for other sums of two-input XORs, and slower with 30
-        sources and streaming stores. Single vectors take 0.65 to 0.89 of the time of one source at a time with
-        tables, 0.81 to 0.96 with Horner's rule. On POWER10 llvm-mca predicts that the inner loop is 1.0 to 1.4
-        times as fast (docs/instruction-sets.md).
+        sources and streaming stores. Single vectors take 0.65 to 0.89 of the time of one source at a time
+        with tables, 0.81 to 0.96 with Horner's rule. On POWER10 llvm-mca predicts that the inner loop is 1.0
+        to 1.4 times as fast (docs/instruction-sets.md).
         """
         chains = self.operation is Operation.HORNER and self.outputs == _PARITIES[-1]
         adds = Op.XOR3 in self.isa.ops or (chains and self.isa.encoding is Encoding.VEX)
