@@ -13,6 +13,7 @@
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
 # make test    tests that need this CPU, a C compiler and Python; times of both: docs/tests.md
 # make test-all  all other tests: architectures, languages, browsers, stores, campaigns
+# make test-long  checks of the other two, repeated with further parameters: docs/tests.md
 # make docs    C reference and man pages: build/docs/html, build/man
 # make site    all pages, the C reference and the Python reference as one searchable site: build/site; about 10 seconds
 # make pictures draw the pictures of README and of bench/results/performance from measured data and PROOFS.json
@@ -64,7 +65,7 @@ include packaging/make/library.mk
 # The levels of generator/gfsmith/build/requirements.py.
 SETUPS := $(addprefix setup-,gen lib packages compose python java wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
 
-.PHONY: help gen judge lib adaptive python rust tune named-specs test test-all check abi analyze coverage fuzz minio docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
+.PHONY: help gen judge lib adaptive python rust tune named-specs test test-all test-long check abi analyze coverage fuzz minio docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
 
 help:
 	@sed -n '/^# make /,/^$$/{s/^# \{0,1\}//p}' Makefile
@@ -124,10 +125,12 @@ test: setup-test gen
 	@$(MAKE) --no-print-directory -j$(JOBS) python
 	$(PYTEST) --level test $(PYTEST_FLAGS)
 
-test-all: WORKERS = $(shell expr $(JOBS) + 1)
-test-all: setup-test-all gen
+test-all test-long: WORKERS = $(shell expr $(JOBS) + 1)
+test-all: LEVEL = rest
+test-long: LEVEL = long
+test-all test-long: setup-test-all gen
 	@$(MAKE) --no-print-directory -j$(JOBS) python
-	$(PYTEST) --level rest $(PYTEST_FLAGS)
+	$(PYTEST) --level $(LEVEL) $(PYTEST_FLAGS)
 
 check: setup-check gen
 	@$(MAKE) --no-print-directory -j$(JOBS) python

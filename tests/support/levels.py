@@ -1,4 +1,5 @@
-"""`pytest --level`: the tests of `make test` and of `make test-all`, and the reasons for those left out.
+"""`pytest --level`: the tests of `make test`, `make test-all` and `make test-long`, and why others are left
+out.
 
 Without the option all tests run whose needs are met; the others are skipped, with the reason.
 """
@@ -16,7 +17,8 @@ from tests.support import needs
 
 LEVELS = {
     "test": "tests that need this CPU, a C compiler and Python",
-    "rest": "all other tests",
+    "rest": "all others without repetitions",
+    "long": "the same checks with further parameters",
 }
 _PARAM = type(pytest.param())
 _LEFT = pytest.StashKey[Counter[str]]()
@@ -26,11 +28,27 @@ def first(values: Iterable[Any], count: int = 1) -> list[Any]:
     """Parameters of which `make test` runs the first `count`; the others are a campaign. Values may be
     parameters with marks, as from `needs.params`.
     """
-    params = [value if isinstance(value, _PARAM) else pytest.param(value) for value in values]
-    return params[:count] + [
-        pytest.param(*param.values, marks=[*param.marks, pytest.mark.campaign], id=param.id)
-        for param in params[count:]
+    params = list(values)
+    return params[:count] + [marked(value, pytest.mark.campaign) for value in params[count:]]
+
+
+def sample(values: Iterable[Any], *kept: Any) -> list[Any]:
+    """Parameters of which `make test` and `make test-all` run those in `kept`, `make test-long` the others.
+    A parameter of several values is kept if its first value is in `kept`.
+    """
+    params = list(values)
+    firsts = [value.values[0] if isinstance(value, _PARAM) else value for value in params]
+    assert all(value in firsts for value in kept), f"{kept}: no parameters; there are {firsts}"
+    return [
+        value if name in kept else marked(value, pytest.mark.long)
+        for value, name in zip(params, firsts, strict=True)
     ]
+
+
+def marked(value: Any, mark: pytest.MarkDecorator) -> Any:
+    """Return a parameter with one more mark."""
+    param = value if isinstance(value, _PARAM) else pytest.param(value)
+    return pytest.param(*param.values, marks=[*param.marks, mark], id=param.id)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,8 +59,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(*names): run by make test-all; tests/support/needs.py")
     config.addinivalue_line("markers", "campaign: takes long; run by make test-all")
+    config.addinivalue_line("markers", "long: repeats a check with other parameters; run by make test-long")
     config.stash[_LEFT] = Counter()
-    if config.getoption("level") == "rest" and (lacking := needs.missing(needs.NEEDS)):
+    if config.getoption("level") in ("rest", "long") and (lacking := needs.missing(needs.NEEDS)):
         raise pytest.UsageError(f"missing: {', '.join(lacking)}; tools/setup.sh test-all installs them")
 
 
@@ -57,6 +76,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def _below(path: Path) -> str:
     below = needs.below_tests(path)
     return "" if below is None else below.as_posix()
+
+
+def _level(item: pytest.Item, reasons: list[str]) -> str:
+    return "long" if item.get_closest_marker("long") else "rest" if reasons else "test"
 
 
 def _reasons(item: pytest.Item) -> list[str]:
@@ -74,8 +97,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     others: list[pytest.Item] = []
     for item in items:
         reasons = _reasons(item)
-        if level is not None and (level == "rest") != bool(reasons):
-            left[", ".join(reasons) or "make test"] += 1
+        if level not in (None, own := _level(item, reasons)):
+            left[", ".join(reasons) if own == "rest" else f"make test{'-long' * (own == 'long')}"] += 1
             others.append(item)
             continue
         if lacking := needs.missing(name for name in reasons if name in needs.NEEDS):

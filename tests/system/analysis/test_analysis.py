@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.levels import sample
 from tests.support.mutation import Mutant, plant
 from tests.system.analysis.drivers import BY_NAME
 from tests.system.analysis.frama_c import Alarm, run
@@ -44,7 +45,11 @@ def functions(driver: str, sources: tuple[Path, ...]) -> set[str]:
     return {alarm.function for alarm in alarms if not any(entry.covers(alarm) for entry in own)}
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=name)
+#: One more access of the runtime beyond its array, in a driver that takes half a minute.
+LONG = next(fault for fault in FAULTS if fault[0] == "encode-scalar")
+
+
+@pytest.mark.parametrize("fault", sample(FAULTS, *(each for each in FAULTS if each != LONG)), ids=name)
 def test_eva_finds_the_error(fault: tuple[str, Mutant, str], tmp_path: Path) -> None:
     driver, mutant, place = fault
     sources = BY_NAME[driver].sources

@@ -11,7 +11,7 @@ import pytest
 
 from gfsmith.export.names import Names
 from tests.support import needs
-from tests.support.levels import first
+from tests.support.levels import first, sample
 from tests.system.export.support import NATIVE, STRICT, Export, compiled, run, write_tree
 
 COMPILERS = {"gcc": ("gcc",), "clang-14": ("clang-14",), "clang-19": ("clang-19",)}
@@ -86,7 +86,7 @@ LINKS = {
 }
 
 
-@pytest.mark.parametrize("how", first(needs.params(LINKS)))
+@pytest.mark.parametrize("how", sample(first(needs.params(LINKS)), "plain", "clang-lto"))
 def test_two_libraries_in_one_program(how: str, plain: Export, acme: Export, tmp_path: Path) -> None:
     (c, cxx), flags = LINKS[how]
     objects = []

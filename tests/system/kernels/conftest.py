@@ -53,25 +53,30 @@ if platform.machine() != "x86_64":  # the trampoline is x86-64
 
 def _pairs(kernels: Sequence[Kernel]) -> Iterator[Any]:
     """Yield the kernels in each of their ABIs; of the Microsoft copies, whose instructions in the loops are
-    the same, all but the first of each instruction set are a campaign.
+    the same, `make test` runs the first of each instruction set, `make test-all` the first of each kind.
     """
-    seen: set[str] = set()
+    isas: set[str] = set()
+    kinds: set[tuple[str, str, bool]] = set()
     for kernel in kernels:
         yield pytest.param(kernel, "sysv", id=f"{kernel.symbol}-sysv")
         if kernel.in_assembly:
-            marks = [pytest.mark.campaign] if kernel.isa in seen else []
-            seen.add(kernel.isa)
+            kind = (kernel.isa, kernel.operation, kernel.matrix is None)
+            marks = [pytest.mark.campaign] if kernel.isa in isas else []
+            marks += [pytest.mark.long] if kind in kinds else []
+            isas.add(kernel.isa)
+            kinds.add(kind)
             yield pytest.param(kernel, "ms", marks=marks, id=f"{kernel.symbol}-ms")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """`kernel`, `abi`: every x86-64 kernel of gen_out, in each of its ABIs. `emulation`, `kernel`: every
-    kernel on each emulated CPU. `isa`: each name.
+    kernel on each emulated CPU, with vectors of 256 bits only in `make test-long`. `isa`: each name.
     """
     if "emulation" in metafunc.fixturenames:
         pairs = [
-            pytest.param(emulation, kernel, id=f"{kernel.symbol}-{emulation}")
+            pytest.param(emulation, kernel, marks=marks, id=f"{kernel.symbol}-{emulation}")
             for emulation in EMULATIONS
+            for marks in [[] if emulation.vector_bytes in (8, 16, 64) else [pytest.mark.long]]
             for kernel in covered_by(emulation, all_kernels_of(GENERATED))
         ]
         metafunc.parametrize("emulation, kernel", pairs or [pytest.param(None, None, id="no-kernels")])

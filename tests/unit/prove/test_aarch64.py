@@ -18,6 +18,7 @@ from gfsmith.prove.machine.formats.load import LoadError, load
 from gfsmith.prove.machine.prove import contract_of, prove_code
 from gfsmith.prove.verdict import Status
 from tests.support.golden_record import PROVED_OBJECTS
+from tests.support.levels import sample
 from tests.support.paths import ROOT
 from tests.unit.prove import compiled, proved_objects
 from tests.unit.prove.aarch64.compile import GEN_OUT, assemble, kernels
@@ -63,12 +64,14 @@ OTHERS = {
     "clang-19 -O3": ("clang-19", "--target=aarch64-linux-gnu", "-O3"),
 }
 FLAGS = ("-std=c11", "-fPIC", "-Wall", "-Werror")
+#: One level of each compiler; `make test-long` proves other kernels as the others compile them.
+ONCE = ("gcc-12 -O2", "clang-14 -O2", "clang-19 -O3")
 #: With -O3 clang calls memset for the sum of no sources, of kernels with one output.
 CALLS_MEMSET = ("dot_nx1__", "xor_nx1__")
 
 
 @pytest.mark.needs("qemu")
-@pytest.mark.parametrize("compiler", OTHERS)
+@pytest.mark.parametrize("compiler", sample(OTHERS, *ONCE))
 def test_kernels_of_other_compilers(compiler: str, tmp_path: Path) -> None:
     """clang-14 does not accept the target attribute of neon_sha3."""
     chosen = list(compiled.share(compiled.specs("neon"), OTHERS, compiler))

@@ -18,6 +18,7 @@ from gfsmith.prove.machine.formats.load import load
 from gfsmith.prove.machine.prove import contract_of, prove_code
 from gfsmith.prove.verdict import Status
 from tests.support.golden_record import PROVED_OBJECTS
+from tests.support.levels import sample
 from tests.support.paths import ROOT
 from tests.unit.prove import compiled, proved_objects
 from tests.unit.prove.aarch64.compile import GEN_OUT, kernels
@@ -73,10 +74,12 @@ OTHERS = {
     "clang-14 -O3": (*CLANG_14, "-O3"),
     "clang-19 -O3": (*CLANG[:2], "-O3"),
 }
+#: One level of each compiler; `make test-long` proves other kernels as the others compile them.
+ONCE = ("gcc-12 -O2", "clang-14 -O2", "clang-19 -O3")
 
 
 @pytest.mark.needs("qemu")
-@pytest.mark.parametrize("compiler", OTHERS)
+@pytest.mark.parametrize("compiler", sample(OTHERS, *ONCE))
 def test_kernels_of_other_compilers(compiler: str, tmp_path: Path) -> None:
     chosen = compiled.share(specs(), OTHERS, compiler)
     images = _images(chosen, tmp_path, (*OTHERS[compiler], *FLAGS))
