@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.library import NATIVE
-from tests.support.machines import runtime_sources, set_source
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 
@@ -27,11 +26,11 @@ class Compiler:
         assert done.stderr == "", done.stderr
 
     def link(self, name: str, *flags: str) -> Path:
-        """Compile native/<name>.c and link the static library."""
+        """Compile native/<name>.c, and sources among the flags, and link the static library."""
         target = self.output / name
         self.run(
-            *("gcc", *self.FLAGS, "-O1", "-g", *self.INCLUDES, str(NATIVE / f"{name}.c")),
-            *("-o", str(target), str(self.build / "libgfsmith.a"), "-pthread", *flags),
+            *("gcc", *self.FLAGS, "-O1", "-g", *self.INCLUDES, str(NATIVE / f"{name}.c"), *flags),
+            *("-o", str(target), str(self.build / "libgfsmith.a"), "-pthread"),
         )
         return target
 
@@ -62,21 +61,22 @@ class Compiler:
         self.run("gcc", "-O1", "-fPIC", "-shared", *self.INCLUDES, *files, "-pthread", "-o", str(target))
         return target
 
-    def link_sources(self, name: str, *flags: str) -> Path:
-        """Compile native/<name>.c together with all C sources of the library, with the same flags.
-
-        The linker takes only the assembly kernels from the static library. At -O0 the compiler removes no
-        access that a sanitizer checks.
-        """
-        target = self.output / name
-        sources = [NATIVE / f"{name}.c", *runtime_sources(), set_source("scalar")]
-        self.run(
-            *("gcc", *self.FLAGS, "-Wno-conversion", "-O0", "-g", *self.INCLUDES, *flags),
-            *(*map(str, sources), "-o", str(target), str(self.build / "libgfsmith.a"), "-pthread"),
-        )
-        return target
-
 
 def run_program(program: Path, seconds: float) -> subprocess.CompletedProcess[str]:
     """Run a program without arguments. Raises TimeoutExpired after so many seconds."""
     return subprocess.run([program], capture_output=True, text=True, timeout=seconds)
+
+
+def detects(program: Path, seconds: float, cpu: int) -> bool:
+    """Return whether a test program with an error in the library ends with a failure, or does not end: with
+    the argument "brief", or else without it. A signal ends a program that waits busily after `cpu` seconds of
+    CPU time, which do not depend on other processes.
+    """
+    command = ("prlimit", f"--cpu={cpu}", program)
+    try:
+        return any(
+            subprocess.run([*command, *arguments], capture_output=True, timeout=seconds).returncode != 0
+            for arguments in (["brief"], [])
+        )
+    except subprocess.TimeoutExpired:
+        return True

@@ -86,6 +86,7 @@ def clean(done: subprocess.CompletedProcess[str]) -> str:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
+        ("shapes", ["scalar"]),
         ("stripes", [""]),
         ("batches", ["brief"]),
         ("parallel", ["brief"]),
@@ -111,7 +112,7 @@ def test_a_codec_that_threads_share(thread: Sanitized, tmp_path: Path) -> None:
     assert clean(run(program)) == "ok\n"
 
 
-@pytest.mark.parametrize(("name", "arguments"), [("parallel", ["brief"]), ("pool", [])])
+@pytest.mark.parametrize(("name", "arguments"), [("parallel", ["brief"]), ("pool", []), ("threads", [])])
 def test_calls_that_threads_share(thread: Sanitized, tmp_path: Path, name: str, arguments: list[str]) -> None:
     program = thread.program(NATIVE / f"{name}.c", tmp_path)
     assert clean(run(program, *arguments, isa="scalar")) == "ok\n"
