@@ -86,7 +86,7 @@ def clean(done: subprocess.CompletedProcess[str]) -> str:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("shapes", ["scalar"]),
+        ("shapes", ["scalar", "2"]),
         ("stripes", [""]),
         ("batches", ["brief"]),
         ("parallel", ["brief"]),

@@ -17,6 +17,7 @@ OTHER_POLYNOMIALS = (0x11B, 0x12D, 0x165, 0x1F9)
 #: Operations whose destinations may be sources.
 IN_PLACE = {"mad", "mul", *(operation.value for operation in BUTTERFLIES)}
 
+RECIPES = 2  #: sets of coefficients and data for every length of the sweep "stepped"
 PLACEMENTS = 3  # of every length of the sweep: next to both guards, and in between
 
 
