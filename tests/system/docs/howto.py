@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.configurations import known_proofs
 from tests.support.paths import ROOT
 from tests.support.progress import without_progress
 
@@ -95,8 +96,8 @@ def _blocks(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def copy_of_the_repository(folder: Path) -> Path:
-    """Copy all files that git tracks into a repository, with the generated kernels and links to the parts of
-    the virtual environment, so that no step makes one.
+    """Copy all files that git tracks into a repository, with the generated kernels, the proofs for the
+    configurations of the pages, and links to the parts of the virtual environment, so that no step makes one.
     """
     done = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT)
     for name in done.stdout.split("\n"):
@@ -104,6 +105,8 @@ def copy_of_the_repository(folder: Path) -> Path:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
     shutil.copytree(ROOT / "gen_out", folder / "gen_out", dirs_exist_ok=True)
+    for place in (folder, folder / "build" / "howto"):
+        known_proofs(place / ".gfsmith-cache")
     (folder / ".venv").mkdir()
     for part in (ROOT / ".venv").iterdir():
         (folder / ".venv" / part.name).symlink_to(part)
@@ -138,14 +141,16 @@ def follow(step: Step, root: Path, path: str = f"{_PROGRAMS}:{os.environ['PATH']
 
 
 def _run(root: Path, commands: str, printed: str | None, path: str) -> str:
-    """Run commands in bash with a Python that imports the package of `root`, and return the last PATH."""
+    """Run commands in bash with a Python that imports the package of `root`, and return the last PATH.
+    Libraries are built without optimisations, which take most of the time.
+    """
     python = ":".join(map(str, (root / "generator", root)))
     last, result = os.pipe()
     with os.fdopen(last) as reader:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", f'{commands}\nprintf "%s\\n" "$PATH" >&{result}'],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root, check=False,
-            env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python},
+            env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python, "CFLAGS": "-O0"},
             pass_fds=(result,),
         )  # fmt: skip
         os.close(result)
