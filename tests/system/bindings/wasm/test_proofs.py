@@ -107,10 +107,10 @@ def test_verify_reads_modules(package: None, tmp_path: Path) -> None:
 
 #: Kernel -> every so many mutants are judged.
 MUTATED = {
-    "dot_nx1": 10,
+    "dot_nx1": 20,
     "dot_4x2": 25,
     "mad_nx2": 20,
-    "xor_nx1": 30,
+    "xor_nx1": 60,
     "horner_nx3": 10,
     "dot_4x2_vandermonde": 15,
 }
