@@ -96,6 +96,16 @@ def release_20(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Headers as of release 20: chunks have numbers of the type shard_id_t, and parts of them are written by deltas."""
     folder = Path(shutil.copytree(ROOT / "examples/ceph/stub", tmp_path_factory.mktemp("headers") / "src"))
     shutil.copytree(CLIENTS / "ceph_20", folder, dirs_exist_ok=True)
+    interface = folder / "erasure-code" / "ErasureCodeInterface.h"
+    text = interface.read_text()
+    for old, new in (
+        ("std::vector<int> &get_chunk_mapping", "std::vector<shard_id_t> &get_chunk_mapping"),
+        ("#include <rados/buffer.h>", '#include "common/mini_flat_map.h"\n#include <rados/buffer.h>'),
+        ("};\n\ntypedef std::shared_ptr", '#include "functions.inc"\n};\n\ntypedef std::shared_ptr'),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    interface.write_text(text)
     (folder / "ceph_ver.h").write_text('#define CEPH_GIT_NICE_VER "20.2.0"\n')
     return folder
 
