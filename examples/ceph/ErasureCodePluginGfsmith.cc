@@ -1,7 +1,8 @@
-/* ErasureCodePluginGfsmith.cc: gfsmith as an erasure-code plugin of Ceph, releases 16 to 20: libec_gfsmith.so.
+/* ErasureCodePluginGfsmith.cc: gfsmith as an erasure-code plugin of Ceph, releases 16 to 20:
+ * libec_gfsmith.so.
  *
- * Profile: the keys of Ceph's own plugin "isa", with the same defaults and matrices. Chunks equal those of
- * "isa". README.md. */
+ * Profile: the keys of Ceph's own plugin "isa", with the same defaults and matrices. Chunks equal
+ * those of "isa". README.md. */
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -32,8 +33,8 @@ constexpr unsigned CACHE_LINE = 64;
 constexpr unsigned MOST_BYTES = 1u << 30; // of a chunk
 
 // The type of the number of a chunk: int, or shard_id_t, which has one byte.
-using Number =
-    std::decay_t<decltype(std::declval<ceph::ErasureCodeInterface>().get_chunk_mapping())>::value_type;
+using Number = std::decay_t<
+    decltype(std::declval<ceph::ErasureCodeInterface>().get_chunk_mapping())>::value_type;
 constexpr unsigned MOST_CHUNKS = sizeof(Number) == 1 ? 128 : GFSMITH_MAX_SHARDS;
 
 constexpr int TYPE_ERASURE = 3; // of a CRUSH rule: pg_pool_t::TYPE_ERASURE
@@ -63,7 +64,8 @@ struct Settings {
     root = text("crush-root", "default");
     failure_domain = text("crush-failure-domain", "host");
     device_class = text("crush-device-class", "");
-    if (!number("k", "7", &k, ss) || !number("m", "3", &m, ss) || !place(ss) || !one_chunk_a_domain(ss))
+    if (!number("k", "7", &k, ss) || !number("m", "3", &m, ss) || !place(ss) ||
+        !one_chunk_a_domain(ss))
       return -EINVAL;
     profile.emplace("technique", "reed_sol_van");
     const std::string &technique = profile["technique"];
@@ -81,7 +83,8 @@ struct Settings {
     if (status == GFSMITH_OK)
       status = create(&copy, "vandermonde", 1, 1);
     if (status != GFSMITH_OK) {
-      *ss << "k=" << k << " m=" << m << " technique=" << technique << ": " << gfsmith_strerror(status);
+      *ss << "k=" << k << " m=" << m << " technique=" << technique << ": "
+          << gfsmith_strerror(status);
       return status == GFSMITH_ENOMEM ? -ENOMEM : -EINVAL;
     }
     return 0;
@@ -132,7 +135,8 @@ private:
       for (size_t n = 0; n < letters.size(); n++)
         if ((letters[n] == 'D') == data)
           mapping.push_back(Number(n));
-    bool fits = mapping.size() == k + m && size_t(std::count(letters.begin(), letters.end(), 'D')) == k;
+    bool fits =
+        mapping.size() == k + m && size_t(std::count(letters.begin(), letters.end(), 'D')) == k;
     if (!fits)
       *ss << "mapping=" << letters << ": " << k + m << " letters, " << k << " of them D";
     return fits;
@@ -142,7 +146,8 @@ private:
 // The interface whose chunks have numbers of the type int.
 class ErasureCodeGfsmith : public ceph::ErasureCodeInterface, protected Settings {
 public:
-  // Ceph's monitor initialises the result of factory() once more. After an error everything is as before.
+  // Ceph's monitor initialises the result of factory() once more. After an error everything is as
+  // before.
   int init(ceph::ErasureCodeProfile &given, std::ostream *ss) override {
     Settings fresh;
     fresh.profile = given;
@@ -158,7 +163,8 @@ public:
 
   // Placement does not depend on the code: this is the rule of Ceph's own plugins.
   int create_rule(const std::string &name, CrushWrapper &crush, std::ostream *ss) const override {
-    int rule = crush.add_simple_rule(name, root, failure_domain, device_class, "indep", TYPE_ERASURE, ss);
+    int rule =
+        crush.add_simple_rule(name, root, failure_domain, device_class, "indep", TYPE_ERASURE, ss);
     if (rule >= 0)
       set_size(crush, rule, k + m, 0);
     return rule;
@@ -268,7 +274,9 @@ public:
   }
 
 protected:
-  static bufferptr room(unsigned size) { return bufferptr(ceph::buffer::create_aligned(size, CACHE_LINE)); }
+  static bufferptr room(unsigned size) {
+    return bufferptr(ceph::buffer::create_aligned(size, CACHE_LINE));
+  }
 
   static int code(gfsmith_status status) {
     return status == GFSMITH_OK ? 0 : status == GFSMITH_ENOMEM ? -ENOMEM : -EIO;
@@ -277,7 +285,8 @@ protected:
   int chunk_of(unsigned shard) const { return mapping.empty() ? int(shard) : int(mapping[shard]); }
 
   // Chooses the wanted chunks if all are available, else any k chunks, since the codes are MDS.
-  int choose(const std::set<int> &want, const std::set<int> &available, std::set<int> *chosen) const {
+  int choose(const std::set<int> &want, const std::set<int> &available,
+             std::set<int> *chosen) const {
     bool all = true;
     for (int n : want)
       all = all && available.count(n) > 0;

@@ -1,6 +1,6 @@
-/* shard_numbers.h: the functions that Ceph's interface has from release 20 on. Chunks have numbers of the type
- * shard_id_t, and writes of parts of chunks change the parities by deltas. ErasureCodePluginGfsmith.cc includes this
- * file if the headers have these types. README.md. */
+/* shard_numbers.h: the functions that Ceph's interface has from release 20 on. Chunks have numbers
+ * of the type shard_id_t, and writes of parts of chunks change the parities by deltas.
+ * ErasureCodePluginGfsmith.cc includes this file if the headers have these types. README.md. */
 #ifndef GFSMITH_CEPH_SHARD_NUMBERS_H
 #define GFSMITH_CEPH_SHARD_NUMBERS_H
 
@@ -32,8 +32,8 @@ public:
 
   size_t get_minimum_granularity() override { return 1; }
 
-  // Those of Ceph's plugin "isa". The releases allow no optimizations for its technique "cauchy", nor do we for
-  // chunks at other positions.
+  // Those of Ceph's plugin "isa". The releases allow no optimizations for its technique "cauchy",
+  // nor do we for chunks at other positions.
   uint64_t get_supported_optimizations() const override {
     uint64_t flags = Coder::FLAG_EC_PLUGIN_PARTIAL_READ_OPTIMIZATION |
                      Coder::FLAG_EC_PLUGIN_PARTIAL_WRITE_OPTIMIZATION |
@@ -43,7 +43,8 @@ public:
     return plain ? flags | Coder::FLAG_EC_PLUGIN_OPTIMIZED_SUPPORTED : flags;
   }
 
-  int minimum_to_decode(const shard_id_set &want, const shard_id_set &available, shard_id_set &minimum,
+  int minimum_to_decode(const shard_id_set &want, const shard_id_set &available,
+                        shard_id_set &minimum,
                         shard_id_map<std::vector<std::pair<int, int>>> *sub_chunks) override {
     std::set<int> chosen;
     int status = this->choose(numbers(want), numbers(available), &chosen);
@@ -113,7 +114,8 @@ public:
         gfsmith_reconstruct(codec.get(), size, shards.data(), present.get(), wanted.get()));
   }
 
-  // *delta = before + after, which may be the buffer of `before`: an update of the code with one parity, a copy.
+  // *delta = before + after, which may be the buffer of `before`: an update of the code with one
+  // parity, a copy.
   void encode_delta(const bufferptr &before, const bufferptr &after, bufferptr *delta) override {
     if (before.length() != after.length() || delta->length() != after.length())
       throw std::invalid_argument("encode_delta: buffers of different lengths");
@@ -123,16 +125,19 @@ public:
     check(gfsmith_update(this->copy.get(), after.length(), 0, writable(after), &sum));
   }
 
-  // Adds the deltas of data chunks to parities. A parity in `in` is copied to `out` before, unless it is the same buffer.
+  // Adds the deltas of data chunks to parities. A parity in `in` is copied to `out` before, unless
+  // it is the same buffer.
   void apply_delta(const Buffers &in, Buffers &out) override {
     int64_t size = common_size(in, out);
     if (size < 0)
-      throw std::invalid_argument("apply_delta: buffers of different lengths, or of unknown chunks");
+      throw std::invalid_argument(
+          "apply_delta: buffers of different lengths, or of unknown chunks");
     Room room(size);
     std::vector<uint8_t *> parities(m);
     for (unsigned i = 0; i < m; i++) {
       parities[i] = bytes(out, k + i, room);
-      const uint8_t *old = in.contains(shard_id_t(chunk_of(k + i))) ? bytes(in, k + i, room) : parities[i];
+      const uint8_t *old =
+          in.contains(shard_id_t(chunk_of(k + i))) ? bytes(in, k + i, room) : parities[i];
       if (old != parities[i])
         std::memcpy(parities[i], old, size);
     }
@@ -175,7 +180,8 @@ private:
     return buffers.contains(n) ? writable(buffers.at(n)) : room.next();
   }
 
-  // Returns the size of all buffers, -1 if they differ, if there is none, or if a chunk is not of this code.
+  // Returns the size of all buffers, -1 if they differ, if there is none, or if a chunk is not of
+  // this code.
   int64_t common_size(const Buffers &in, const Buffers &out) const {
     int64_t size = -1;
     for (const Buffers *buffers : {&in, &out})

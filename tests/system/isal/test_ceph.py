@@ -93,7 +93,7 @@ def test_the_source_compiles_against_headers_of_the_user(headers: Path, build: P
 
 @pytest.fixture(scope="session")
 def release_20(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Headers as of release 20: chunks have numbers of the type shard_id_t, and parts of them are written by deltas."""
+    """Headers as of release 20: chunks have numbers of the type shard_id_t; deltas write parts of them."""
     folder = Path(shutil.copytree(ROOT / "examples/ceph/stub", tmp_path_factory.mktemp("headers") / "src"))
     shutil.copytree(CLIENTS / "ceph_20", folder, dirs_exist_ok=True)
     interface = folder / "erasure-code" / "ErasureCodeInterface.h"
@@ -139,9 +139,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_partial_writes_are_detected(
-    name: str, release_20: Path, build: Path, tmp_path: Path
-) -> None:
+def test_wrong_partial_writes_are_detected(name: str, release_20: Path, build: Path, tmp_path: Path) -> None:
     example = Path(shutil.copytree(ROOT / "examples" / "ceph", tmp_path / "example"))
     source = example / "shard_numbers.h"
     right, wrong = WRONG[name]

@@ -1,96 +1,10 @@
 // ceph_host.cc: loads erasure-code plugins like Ceph and calls them through Ceph's interface.
 // Usage: ceph_host libec_gfsmith.so [libec_isa.so]
-// With Ceph's own plugin "isa" as second argument, it also checks that both give the same chunk sizes
-// and chunks, and that each decodes the other's chunks.
-#include <dlfcn.h>
-#include <rados/librados.h>
-
-#include <cstdlib>
-#include <cstring>
-#include <iostream>
-#include <random>
-#include <sstream>
-
-#include "ceph_ver.h"
-#include "erasure-code/ErasureCodePlugin.h"
-
-using ceph::bufferlist;
-using Chunks = std::map<int, bufferlist>;
-
-ceph::ErasureCodePluginRegistry ceph::ErasureCodePluginRegistry::singleton;
-
-int ceph::ErasureCodePluginRegistry::add(const std::string &name, ErasureCodePlugin *plugin) {
-  plugins[name] = plugin;
-  return 0;
-}
-
-static long checks;
-
-#define EXPECT(condition)                                                                                    \
-  do {                                                                                                       \
-    checks++;                                                                                                \
-    if (!(condition)) {                                                                                      \
-      std::cout << __LINE__ << ": " #condition << std::endl;                                                 \
-      std::exit(1);                                                                                          \
-    }                                                                                                        \
-  } while (0)
-
-// The logger of Ceph's plugins needs a context, which Ceph's daemons normally supply.
-static void give_a_context() {
-  rados_t cluster;
-  void **context = static_cast<void **>(dlsym(RTLD_DEFAULT, "_ZN4ceph6global14g_ceph_contextE"));
-  if (context != nullptr && rados_create(&cluster, nullptr) == 0)
-    *context = rados_cct(cluster);
-}
-
-static void load(const std::string &name, const char *path) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    std::cerr << dlerror() << std::endl;
-    std::exit(2);
-  }
-  auto version =
-      reinterpret_cast<decltype(&__erasure_code_version)>(dlsym(library, "__erasure_code_version"));
-  auto init = reinterpret_cast<decltype(&__erasure_code_init)>(dlsym(library, "__erasure_code_init"));
-  EXPECT(version != nullptr && init != nullptr);
-  EXPECT(std::string(version()).rfind(CEPH_GIT_NICE_VER, 0) == 0);
-  std::string given = name, directory = ".";
-  EXPECT(init(given.data(), directory.data()) == 0);
-  EXPECT(ceph::ErasureCodePluginRegistry::instance().plugins.count(name) == 1);
-}
-
-static ceph::ErasureCodeInterfaceRef make(const std::string &name, ceph::ErasureCodeProfile profile,
-                                          std::string *said) {
-  ceph::ErasureCodeInterfaceRef made;
-  std::ostringstream text;
-  auto *plugin = ceph::ErasureCodePluginRegistry::instance().plugins.at(name);
-  int status = plugin->factory(".", profile, &made, &text);
-  *said = text.str();
-  return status == 0 ? made : nullptr;
-}
-
-static bufferlist random_object(unsigned size) {
-  static std::mt19937 random(20261122);
-  bufferlist object;
-  // several buffers, as in Ceph's objects
-  for (unsigned done = 0, part; done < size; done += part) {
-    part = std::min(size - done, 1 + unsigned(random() % 5000));
-    ceph::bufferptr piece(ceph::buffer::create_aligned(part, 16));
-    for (unsigned n = 0; n < part; n++)
-      piece.c_str()[n] = char(random());
-    object.push_back(std::move(piece));
-  }
-  return object;
-}
+// With Ceph's own plugin "isa" as second argument, it also checks that both give the same chunk
+// sizes and chunks, and that each decodes the other's chunks.
+#include "ceph_plugins.h"
 
 static std::string bytes(bufferlist list) { return std::string(list.c_str(), list.length()); }
-
-static std::set<int> numbers(int end) {
-  std::set<int> all;
-  for (int n = 0; n < end; n++)
-    all.insert(n);
-  return all;
-}
 
 static std::vector<int> positions(const ceph::ErasureCodeInterface &code) {
   std::vector<int> made;
@@ -106,8 +20,8 @@ static std::vector<int> positions(const ceph::ErasureCodeInterface &code) {
 #endif
 
 // One loss: checks that a plugin restores the chunks, also if another plugin wrote them.
-static void lose(ceph::ErasureCodeInterface &reader, const Chunks &chunks, const std::set<int> &lost,
-                 const std::string &object) {
+static void lose(ceph::ErasureCodeInterface &reader, const Chunks &chunks,
+                 const std::set<int> &lost, const std::string &object) {
   Chunks left = chunks, decoded;
   for (int n : lost)
     left.erase(n);
@@ -133,12 +47,14 @@ static void lose(ceph::ErasureCodeInterface &reader, const Chunks &chunks, const
 #endif
 }
 
-static void shape(const std::vector<std::string> &plugins, int k, int m, const std::string &technique) {
+static void shape(const std::vector<std::string> &plugins, int k, int m,
+                  const std::string &technique) {
   std::string said;
   std::vector<ceph::ErasureCodeInterfaceRef> codes;
   for (const auto &name : plugins) {
     codes.push_back(
-        make(name, {{"k", std::to_string(k)}, {"m", std::to_string(m)}, {"technique", technique}}, &said));
+        make(name, {{"k", std::to_string(k)}, {"m", std::to_string(m)}, {"technique", technique}},
+             &said));
     EXPECT(codes.back() != nullptr);
     EXPECT(codes.back()->get_chunk_count() == unsigned(k + m));
     EXPECT(codes.back()->get_coding_chunk_count() == unsigned(m));
@@ -170,7 +86,10 @@ static void profiles(const std::vector<std::string> &plugins) {
   const std::vector<ceph::ErasureCodeProfile> given = {
       {},
       {{"k", "4"}, {"m", "2"}, {"technique", "cauchy"}, {"crush-root", "ssd"}, {"w", "8"}},
-      {{"k", ""}, {"crush-root", ""}, {"crush-failure-domain", "osd"}, {"crush-device-class", "nvme"}},
+      {{"k", ""},
+       {"crush-root", ""},
+       {"crush-failure-domain", "osd"},
+       {"crush-device-class", "nvme"}},
       {{"k", "2"}, {"m", "2"}, {"mapping", "D_D_"}},
   };
   for (const auto &profile : given) {
@@ -199,10 +118,12 @@ static void mapped(const std::vector<std::string> &plugins) {
   auto code = make("gfsmith", {{"k", "4"}, {"m", "2"}, {"mapping", "_DD_DD"}}, &said);
   const std::vector<int> mapping = {1, 2, 4, 5, 0, 3};
   EXPECT(positions(*code) == mapping);
-  EXPECT(positions(*make(plugins.back(), {{"k", "4"}, {"m", "2"}, {"mapping", "_DD_DD"}}, &said)) == mapping);
+  EXPECT(positions(*make(plugins.back(), {{"k", "4"}, {"m", "2"}, {"mapping", "_DD_DD"}}, &said)) ==
+         mapping);
   bufferlist object = random_object(10000);
   Chunks chunks, unmapped;
-  EXPECT(code->encode(numbers(6), object, &chunks) == 0 && plain->encode(numbers(6), object, &unmapped) == 0);
+  EXPECT(code->encode(numbers(6), object, &chunks) == 0 &&
+         plain->encode(numbers(6), object, &unmapped) == 0);
   for (int n = 0; n < 6; n++)
     EXPECT(bytes(chunks.at(mapping[n])) == bytes(unmapped.at(n)));
   for (int first = 0; first < 6; first++)
@@ -215,16 +136,19 @@ static void refusals() {
   EXPECT(make("gfsmith", {{"k", "none"}}, &said) == nullptr && said.find("k=none") == 0);
   EXPECT(make("gfsmith", {{"k", "250"}, {"m", "9"}}, &said) == nullptr && said.find("k=250") == 0);
   for (const char *wrong : {"liberation", ""})
-    EXPECT(make("gfsmith", {{"technique", wrong}}, &said) == nullptr && said.find("technique=") == 0);
+    EXPECT(make("gfsmith", {{"technique", wrong}}, &said) == nullptr &&
+           said.find("technique=") == 0);
   for (const char *wrong : {"DD_", "DDD_", "DDDDD_", ""})
     EXPECT(make("gfsmith", {{"k", "3"}, {"m", "3"}, {"mapping", wrong}}, &said) == nullptr &&
            said.find("mapping=") == 0);
   for (const char *key : {"crush-osds-per-failure-domain", "crush-num-failure-domains"}) {
-    EXPECT(make("gfsmith", {{key, "2"}}, &said) == nullptr && said.find(std::string(key) + "=2: not") == 0);
+    EXPECT(make("gfsmith", {{key, "2"}}, &said) == nullptr &&
+           said.find(std::string(key) + "=2: not") == 0);
     EXPECT(make("gfsmith", {{key, "-1"}}, &said) != nullptr);
   }
   auto code = make("gfsmith", {}, &said);
-  EXPECT(code != nullptr && code->get_data_chunk_count() == 7 && code->get_coding_chunk_count() == 3);
+  EXPECT(code != nullptr && code->get_data_chunk_count() == 7 &&
+         code->get_coding_chunk_count() == 3);
   EXPECT(code->get_profile().at("technique") == "reed_sol_van");
   std::map<int, std::vector<std::pair<int, int>>> minimum;
   EXPECT(code->minimum_to_decode({0}, {1, 2, 3, 4, 5, 6}, &minimum) == -EIO && minimum.empty());
@@ -244,11 +168,14 @@ static void replaced() {
   const bufferlist object = random_object(1000);
   Chunks before, after, plain;
   EXPECT(code->encode(numbers(3), object, &before) == 0);
-  for (ceph::ErasureCodeProfile wrong : {ceph::ErasureCodeProfile{{"k", "0"}}, {{"k", "9"}, {"mapping", "D"}},
-                                         {{"k", "9"}, {"technique", "none"}}, {{"k", "250"}, {"m", "9"}}})
+  for (ceph::ErasureCodeProfile wrong : {ceph::ErasureCodeProfile{{"k", "0"}},
+                                         {{"k", "9"}, {"mapping", "D"}},
+                                         {{"k", "9"}, {"technique", "none"}},
+                                         {{"k", "250"}, {"m", "9"}}})
     EXPECT(code->init(wrong, &text) == -EINVAL);
   EXPECT(code->get_profile().at("mapping") == "_DD" && code->get_chunk_count() == 3);
-  EXPECT(code->encode(numbers(3), object, &after) == 0 && bytes(before.at(0)) == bytes(after.at(0)));
+  EXPECT(code->encode(numbers(3), object, &after) == 0 &&
+         bytes(before.at(0)) == bytes(after.at(0)));
   ceph::ErasureCodeProfile wide = {{"k", "4"}, {"m", "2"}};
   EXPECT(code->init(wide, &text) == 0 && code->get_chunk_mapping().empty());
   after.clear();

@@ -1,5 +1,6 @@
-// ceph_shards.h: the part of ceph_host.cc for interfaces whose chunks have numbers of the type shard_id_t. It includes
-// this file after its helpers. Results are those of the functions with numbers of the type int.
+// ceph_shards.h: the part of ceph_host.cc for interfaces whose chunks have numbers of the type
+// shard_id_t. It includes this file after its helpers. Results are those of the functions with
+// numbers of the type int.
 #ifndef GFSMITH_CEPH_SHARDS_H
 #define GFSMITH_CEPH_SHARDS_H
 
@@ -19,7 +20,9 @@ static ceph::bufferptr filled(const std::string &content) {
   return made;
 }
 
-static std::string content(const ceph::bufferptr &buffer) { return {buffer.c_str(), buffer.length()}; }
+static std::string content(const ceph::bufferptr &buffer) {
+  return {buffer.c_str(), buffer.length()};
+}
 
 // Copies of some chunks.
 static Buffers some(const Chunks &chunks, const std::set<int> &numbers) {
@@ -38,8 +41,8 @@ static Buffers empty(size_t size, const std::set<int> &numbers) {
 }
 
 // Encodes with all data; with the chunks that are not zero; and some parities only.
-static void encode_parts(ceph::ErasureCodeInterface &code, const std::set<int> &data, const std::set<int> &parities,
-                         const Chunks &chunks) {
+static void encode_parts(ceph::ErasureCodeInterface &code, const std::set<int> &data,
+                         const std::set<int> &parities, const Chunks &chunks) {
   size_t size = chunks.at(0).length();
   for (const auto &wanted : {parities, std::set<int>{*parities.rbegin()}}) {
     Buffers out = empty(size, wanted);
@@ -57,9 +60,10 @@ static void encode_parts(ceph::ErasureCodeInterface &code, const std::set<int> &
     EXPECT(content(out.at(shard_id_t(n))) == content(other.at(shard_id_t(n))));
 }
 
-// Changes two data chunks by deltas. The parities are changed in place, or copied, or one of them only.
-static void write_parts(ceph::ErasureCodeInterface &code, const std::set<int> &data, const std::set<int> &parities,
-                        const Chunks &chunks) {
+// Changes two data chunks by deltas. The parities are changed in place, or copied, or one of them
+// only.
+static void write_parts(ceph::ErasureCodeInterface &code, const std::set<int> &data,
+                        const std::set<int> &parities, const Chunks &chunks) {
   size_t size = chunks.at(0).length();
   Buffers deltas(MOST), fresh = some(chunks, data), wanted = empty(size, parities);
   for (int n : {*data.begin(), *data.rbegin()}) {
@@ -88,8 +92,8 @@ static void write_parts(ceph::ErasureCodeInterface &code, const std::set<int> &d
 }
 
 // Repairs a data chunk and a parity, with all other chunks and with as few as possible.
-static void repair_parts(ceph::ErasureCodeInterface &code, const std::set<int> &all, const std::set<int> &lost,
-                         const Chunks &chunks) {
+static void repair_parts(ceph::ErasureCodeInterface &code, const std::set<int> &all,
+                         const std::set<int> &lost, const Chunks &chunks) {
   std::set<int> left = all;
   for (int n : lost)
     left.erase(n);
@@ -134,9 +138,11 @@ template <class Call> static bool throws(Call call) {
 
 static void refused_parts(ceph::ErasureCodeInterface &code, const Chunks &chunks) {
   size_t size = chunks.at(0).length();
-  Buffers in = some(chunks, {0, 1, 2}), shorter = empty(size - 1, {4}), unknown = empty(size, {100}), none(MOST);
+  Buffers in = some(chunks, {0, 1, 2}), shorter = empty(size - 1, {4}),
+          unknown = empty(size, {100}), none(MOST);
   for (Buffers *out : {&shorter, &unknown}) {
-    EXPECT(code.encode_chunks(in, *out) == -EINVAL && code.decode_chunks(shards({4}), in, *out) == -EINVAL);
+    EXPECT(code.encode_chunks(in, *out) == -EINVAL &&
+           code.decode_chunks(shards({4}), in, *out) == -EINVAL);
     EXPECT(throws([&] { code.apply_delta(in, *out); }));
   }
   EXPECT(code.encode_chunks(none, none) == -EINVAL);
@@ -153,7 +159,8 @@ static void partial_writes() {
   for (const std::string technique : {"reed_sol_van", "cauchy"})
     for (const std::string mapping : {"DDDD__", "_DD_DD"}) {
       auto code =
-          make("gfsmith", {{"k", "4"}, {"m", "2"}, {"technique", technique}, {"mapping", mapping}}, &said);
+          make("gfsmith", {{"k", "4"}, {"m", "2"}, {"technique", technique}, {"mapping", mapping}},
+               &said);
       std::set<int> data, parities, all = numbers(6);
       for (int n : all)
         (mapping[n] == 'D' ? data : parities).insert(n);

@@ -1,5 +1,6 @@
-/* A STUB, not Ceph's header: the types of chunk numbers in Ceph 20, with the functions that the plugin and this
- * program call, and the rules of Ceph's: conversions are explicit, a map has a largest size. */
+/* A STUB, not Ceph's header: the types of chunk numbers in Ceph 20, with the functions that the
+ * plugin and this program call, and the rules of Ceph's: conversions are explicit, a map has a
+ * largest size. */
 #ifndef CEPH_MINI_FLAT_MAP_H
 #define CEPH_MINI_FLAT_MAP_H
 
