@@ -17,9 +17,18 @@
 #define GFS_PREFETCH_SECOND(address) ((void)(address))
 #endif
 
+/* GCC (12) regards a function that only prefetches as one without effects, and removes its calls.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#define GFS_PREFETCH_IS_EFFECT __asm__ volatile("")
+#else
+#define GFS_PREFETCH_IS_EFFECT ((void)0)
+#endif
+
 /* Prefetch consecutive lines: those that begin at multiples of a line behind the address, below
  * `bytes`. */
 static inline void gfs_prefetch_second(const uint8_t *address, size_t bytes) {
+  GFS_PREFETCH_IS_EFFECT;
   for (size_t at = 0; at < bytes; at += GFS_CACHE_LINE)
     GFS_PREFETCH_SECOND(address + at);
 }
