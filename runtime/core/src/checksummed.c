@@ -4,6 +4,7 @@
 
 #include "prefetch.h"
 #include "sizes.h"
+#include "stream.h"
 
 /* Bytes of the pieces of all shards together, and the limits of the length of a piece: small enough
  * that the computation of a piece overlaps with the checksums of another one, large enough that the
@@ -145,6 +146,6 @@ bool gfs_map_apply_checked(const gfs_map *map, gfsmith_hint hint, size_t len,
     run_piece(&w, &s);
   }
   if (w.streamed)
-    gfs_crc_fence();
+    gfs_stream_fence();
   return w.equal;
 }

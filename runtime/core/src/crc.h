@@ -53,7 +53,7 @@ typedef void gfs_crc_fold_line(const gfs_crc *crc, uint8_t *messages, unsigned s
                                const uint8_t *const *from, size_t ahead);
 
 /* The same without prefetching. The lines are also copied by stores around the cache
- * (gfs_crc_fence), to multiples of GFS_CRC_LINE. */
+ * (gfs_stream_fence), to multiples of GFS_CRC_LINE. */
 typedef void gfs_crc_fold_copy(const gfs_crc *crc, uint8_t *messages, unsigned shards, size_t lines,
                                const uint8_t *const *from, uint8_t *const *to);
 
@@ -82,9 +82,6 @@ typedef struct gfs_crc_set {
   gfs_crc_groups *group[GFS_CRC_ORDERS];
   gfs_crc_steps *steps[GFS_CRC_INSTRUCTIONS]; /* NULL: there is no such instruction */
 } gfs_crc_set;
-
-/* Order stores around the cache before all stores that follow. */
-void gfs_crc_fence(void);
 
 /* The best routines for an instruction set on this CPU, found at the first use; NULL: no
  * instruction set. */

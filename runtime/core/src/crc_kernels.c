@@ -77,12 +77,6 @@ void gfs_crc_start(const gfs_crc *crc, uint64_t state, const uint8_t *data, uint
     gfs_crc_put_normal(message, gfs_crc_word_normal(data) ^ state);
 }
 
-void gfs_crc_fence(void) {
-#if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
-  _mm_sfence();
-#endif
-}
-
 /* The instructions over GF(2)[x] of this CPU. A library for one instruction set does not look for
  * them. */
 static uint32_t carryless(void) {

@@ -19,28 +19,26 @@
 #include "codec.h"
 #include "executor.h"
 #include "locator.h"
+#include "path.h"
+#include "prefetch.h"
 #include "sizes.h"
+#include "stream.h"
 #include "transform.h"
+#include "wide_rows.h"
 
 enum {
-  WORK_BYTES = 2 << 20, /* of all rows of a slice, unless slices are shortest */
-  SLICE_LEAST = 128,    /* bytes of a shard: whole vectors of each plane */
-  SLICE_MOST = 4096,
-  HALF = GFSMITH_WIDE_GRANULE / 2
+  WORK_BYTES = 2 << 20,  /* of all rows of a slice, unless slices are shortest */
+  WORK_GOAL = 512 << 10, /* of those of long rows */
+  LONG_ROW = 1024,
+  FETCH_ROWS = 4,   /* distance of prefetching */
+  SLICE_LEAST = 128 /* bytes of a shard: whole vectors of each plane */
 };
-
-/* The places of the low and high bytes of a shard's elements. */
-typedef enum wide_layout {
-  LAYOUT_BYTES,  /* an element is a byte */
-  LAYOUT_HALVES, /* of each 64 bytes, and of the rest, the first half is low and the second high */
-  LAYOUT_WORDS   /* every word is a low byte and a high one */
-} wide_layout;
 
 typedef struct wide_code {
   const char *name;
   unsigned width, polynomial;
   unsigned granule; /* the length of every shard is a multiple of so many bytes */
-  wide_layout layout;
+  gfs_wide_layout layout;
   bool may_swap; /* the data come first if that makes the blocks smaller */
   const char *shapes;
 } wide_code;
@@ -53,12 +51,13 @@ typedef struct wide_code {
                                ", at most " points
 
 static const wide_code wide_codes[] = {
-    {"leopard8", 8, 0x11d, GFSMITH_WIDE_GRANULE, LAYOUT_BYTES, false, WIDE_SHAPES("m", "k", "256")},
-    {"leopard16", 16, 0x1002d, GFSMITH_WIDE_GRANULE, LAYOUT_HALVES, false,
+    {"leopard8", 8, 0x11d, GFSMITH_WIDE_GRANULE, GFS_WIDE_BYTES, false,
+     WIDE_SHAPES("m", "k", "256")},
+    {"leopard16", 16, 0x1002d, GFSMITH_WIDE_GRANULE, GFS_WIDE_HALVES, false,
      WIDE_SHAPES("m", "k", "65536")},
-    {"reed_solomon_simd", 16, 0x1002d, 2, LAYOUT_HALVES, true,
+    {"reed_solomon_simd", 16, 0x1002d, 2, GFS_WIDE_HALVES, true,
      WIDE_SHAPES("min(k, m)", "max(k, m)", "65536")},
-    {"lch16", 16, 0x1002d, 2, LAYOUT_WORDS, true, WIDE_SHAPES("min(k, m)", "max(k, m)", "65536")},
+    {"lch16", 16, 0x1002d, 2, GFS_WIDE_WORDS, true, WIDE_SHAPES("min(k, m)", "max(k, m)", "65536")},
 };
 
 struct gfsmith_wide {
@@ -169,126 +168,8 @@ static gfs_rows rows_of(const wide_work *w, size_t first, size_t part) {
   return (gfs_rows){.bytes = part, .start = w->start + first * w->slice};
 }
 
-/* `count` elements of a shard to their low and high bytes. */
-static inline void split(wide_layout layout, size_t count, const uint8_t *restrict shard,
-                         uint8_t *restrict low, uint8_t *restrict high) {
-  if (layout == LAYOUT_HALVES) {
-    memcpy(low, shard, count);
-    memcpy(high, shard + count, count);
-    return;
-  }
-  for (size_t i = 0; i < count; i++) {
-    low[i] = shard[2 * i];
-    high[i] = shard[2 * i + 1];
-  }
-}
-
-static inline void join(wide_layout layout, size_t count, const uint8_t *restrict low,
-                        const uint8_t *restrict high, uint8_t *restrict shard) {
-  if (layout == LAYOUT_HALVES) {
-    memcpy(shard, low, count);
-    memcpy(shard + count, high, count);
-    return;
-  }
-  for (size_t i = 0; i < count; i++) {
-    shard[2 * i] = low[i];
-    shard[2 * i + 1] = high[i];
-  }
-}
-
-/* Row i = a slice of a shard, split into planes. */
-static void load(const gfsmith_wide *wide, const gfs_rows *rows, size_t i, const uint8_t *shard) {
-  const wide_layout layout = wide->code->layout;
-  const gfs_transform *t = &wide->transform;
-  uint8_t *low = gfs_transform_plane(t, rows, i, 0);
-  if (layout == LAYOUT_BYTES) {
-    memcpy(low, shard, rows->bytes);
-    return;
-  }
-  uint8_t *high = gfs_transform_plane(t, rows, i, 1);
-  size_t at = 0, elements = rows->bytes / 2;
-  for (; at + HALF <= elements; at += HALF)
-    split(layout, HALF, shard + 2 * at, low + at, high + at);
-  split(layout, elements - at, shard + 2 * at, low + at, high + at);
-}
-
-static void store(const gfsmith_wide *wide, const gfs_rows *rows, size_t i, uint8_t *shard) {
-  const wide_layout layout = wide->code->layout;
-  const gfs_transform *t = &wide->transform;
-  const uint8_t *low = gfs_transform_plane(t, rows, i, 0);
-  if (layout == LAYOUT_BYTES) {
-    memcpy(shard, low, rows->bytes);
-    return;
-  }
-  const uint8_t *high = gfs_transform_plane(t, rows, i, 1);
-  size_t at = 0, elements = rows->bytes / 2;
-  for (; at + HALF <= elements; at += HALF)
-    join(layout, HALF, low + at, high + at, shard + 2 * at);
-  join(layout, elements - at, low + at, high + at, shard + 2 * at);
-}
-
 static void clear(const gfs_rows *rows, size_t from, size_t to) {
   memset(rows->start + from * rows->bytes, 0, (to - from) * rows->bytes);
-}
-
-/* The bytes from `at` on of some shards, those of the rows. */
-typedef struct wide_slice {
-  const gfsmith_wide *wide;
-  const uint8_t *const *from;
-  uint8_t *const *to;
-  size_t at;
-} wide_slice;
-
-static void load_row(const void *context, const gfs_rows *rows, unsigned row) {
-  const wide_slice *s = context;
-  load(s->wide, rows, row, s->from[row] + s->at);
-  gfs_transform_change(&s->wide->transform, rows, row);
-}
-
-static void store_row(const void *context, const gfs_rows *rows, unsigned row) {
-  const wide_slice *s = context;
-  gfs_transform_change(&s->wide->transform, rows, row);
-  store(s->wide, rows, row, s->to[row] + s->at);
-}
-
-/* The data determine a polynomial in block 0; the parities are its values in the other blocks. */
-static void encode_behind(const gfsmith_wide *wide, const wide_work *w, size_t at, size_t part,
-                          const uint8_t *const *data, uint8_t *const *parity) {
-  const gfs_transform *t = &wide->transform;
-  const unsigned block = wide->block;
-  gfs_rows polynomial = rows_of(w, 0, part);
-  const wide_slice from = {.wide = wide, .from = data, .at = at};
-  clear(&polynomial, wide->k, block);
-  gfs_transform_inverse(t, &polynomial, block, 0, wide->k, (gfs_row_visit){load_row, &from});
-  for (unsigned first = 0; first < wide->m; first += block) {
-    bool last = wide->m - first <= block;
-    gfs_rows rows = last ? polynomial : rows_of(w, block, part);
-    if (!last)
-      memcpy(rows.start, polynomial.start, block * part);
-    const wide_slice to = {.wide = wide, .to = parity + first, .at = at};
-    gfs_transform_forward(t, &rows, block, block + first, 0, last ? wide->m - first : block,
-                          (gfs_row_visit){store_row, &to});
-  }
-}
-
-/* The parities are the values in block 0 of the sum of the polynomials that the blocks of data
- * determine. */
-static void encode_before(const gfsmith_wide *wide, const wide_work *w, size_t at, size_t part,
-                          const uint8_t *const *data, uint8_t *const *parity) {
-  const gfs_transform *t = &wide->transform;
-  const unsigned block = wide->block;
-  gfs_rows sum = rows_of(w, 0, part);
-  for (unsigned first = 0; first < wide->k; first += block) {
-    unsigned given = wide->k - first < block ? wide->k - first : block;
-    gfs_rows rows = first == 0 ? sum : rows_of(w, block, part);
-    const wide_slice s = {.wide = wide, .from = data + first, .at = at};
-    clear(&rows, given, block);
-    gfs_transform_inverse(t, &rows, block, block + first, given, (gfs_row_visit){load_row, &s});
-    if (first > 0)
-      gfs_transform_add(t, &sum, 0, &rows, 0, block);
-  }
-  const wide_slice s = {.wide = wide, .to = parity, .at = at};
-  gfs_transform_forward(t, &sum, block, 0, 0, wide->m, (gfs_row_visit){store_row, &s});
 }
 
 /* A call of which each task takes the next slice until there is none. */
@@ -300,10 +181,95 @@ struct wide_call {
   uint8_t *const *results; /* parities, or all shards */
   const struct wide_loss *lost;
   size_t len, size; /* of a shard, and of a slice of it */
+  bool fetched;     /* prefetch slices of shards */
+  bool streamed;    /* store results around the cache */
+  size_t distance;  /* of the slice to prefetch, probably the task's next one */
   uint8_t *memory;
   size_t stride; /* bytes of a task's memory */
   atomic_size_t next;
 };
+
+static void fetch_slice(const wide_call *call, const uint8_t *shard, size_t at) {
+  if (shard != NULL && at < call->len)
+    gfs_prefetch_second(shard + at, gfs_least(call->size, call->len - at));
+}
+
+/* The row of a shard from `at` on. Prefetch the row FETCH_ROWS behind it, that of the shard `later`
+ * unless it is NULL, and the next slice of this shard. */
+static void load(const wide_call *call, const gfs_rows *rows, size_t i, const uint8_t *shard,
+                 const uint8_t *later, size_t at) {
+  if (call->fetched) {
+    fetch_slice(call, later, at);
+    fetch_slice(call, shard, at + call->distance);
+  }
+  gfs_wide_load(call->wide->code->layout, &call->wide->transform, rows, i, shard + at);
+}
+
+static void store(const wide_call *call, const gfs_rows *rows, size_t i, uint8_t *shard) {
+  gfs_wide_store(call->wide->code->layout, &call->wide->transform, rows, i, shard, call->streamed);
+}
+
+/* The bytes from `at` on of some shards, those of the rows. */
+typedef struct wide_slice {
+  const wide_call *call;
+  const uint8_t *const *from;
+  unsigned given; /* the number of the shards `from` */
+  uint8_t *const *to;
+  size_t at;
+} wide_slice;
+
+static void load_row(const void *context, const gfs_rows *rows, unsigned row) {
+  const wide_slice *s = context;
+  bool has_later = row + FETCH_ROWS < s->given;
+  load(s->call, rows, row, s->from[row], has_later ? s->from[row + FETCH_ROWS] : NULL, s->at);
+  gfs_transform_change(&s->call->wide->transform, rows, row);
+}
+
+static void store_row(const void *context, const gfs_rows *rows, unsigned row) {
+  const wide_slice *s = context;
+  gfs_transform_change(&s->call->wide->transform, rows, row);
+  store(s->call, rows, row, s->to[row] + s->at);
+}
+
+/* The data determine a polynomial in block 0; the parities are its values in the other blocks. */
+static void encode_behind(const wide_call *call, const wide_work *w, size_t at, size_t part) {
+  const gfsmith_wide *wide = call->wide;
+  const gfs_transform *t = &wide->transform;
+  const unsigned block = wide->block;
+  gfs_rows polynomial = rows_of(w, 0, part);
+  const wide_slice from = {.call = call, .from = call->data, .given = wide->k, .at = at};
+  clear(&polynomial, wide->k, block);
+  gfs_transform_inverse(t, &polynomial, block, 0, wide->k, (gfs_row_visit){load_row, &from});
+  for (unsigned first = 0; first < wide->m; first += block) {
+    bool last = wide->m - first <= block;
+    gfs_rows rows = last ? polynomial : rows_of(w, block, part);
+    if (!last)
+      memcpy(rows.start, polynomial.start, block * part);
+    const wide_slice to = {.call = call, .to = call->results + first, .at = at};
+    gfs_transform_forward(t, &rows, block, block + first, 0, last ? wide->m - first : block,
+                          (gfs_row_visit){store_row, &to});
+  }
+}
+
+/* The parities are the values in block 0 of the sum of the polynomials that the blocks of data
+ * determine. */
+static void encode_before(const wide_call *call, const wide_work *w, size_t at, size_t part) {
+  const gfsmith_wide *wide = call->wide;
+  const gfs_transform *t = &wide->transform;
+  const unsigned block = wide->block;
+  gfs_rows sum = rows_of(w, 0, part);
+  for (unsigned first = 0; first < wide->k; first += block) {
+    unsigned given = wide->k - first < block ? wide->k - first : block;
+    gfs_rows rows = first == 0 ? sum : rows_of(w, block, part);
+    const wide_slice s = {.call = call, .from = call->data + first, .given = given, .at = at};
+    clear(&rows, given, block);
+    gfs_transform_inverse(t, &rows, block, block + first, given, (gfs_row_visit){load_row, &s});
+    if (first > 0)
+      gfs_transform_add(t, &sum, 0, &rows, 0, block);
+  }
+  const wide_slice s = {.call = call, .to = call->results, .at = at};
+  gfs_transform_forward(t, &sum, block, 0, 0, wide->m, (gfs_row_visit){store_row, &s});
+}
 
 static void run_slices(void *argument, unsigned index) {
   wide_call *call = argument;
@@ -313,13 +279,38 @@ static void run_slices(void *argument, unsigned index) {
     size_t at = n * call->size;
     call->slice(call, &work, at, gfs_least(call->size, call->len - at));
   }
+  if (call->streamed)
+    gfs_stream_fence();
 }
 
-/* Bytes of a shard in a slice of so many rows, if there are at least so many slices. */
-static size_t slice_size(size_t rows, size_t len, size_t slices) {
-  size_t most = WORK_BYTES / rows, share = (len + slices - 1) / slices + SLICE_LEAST - 1;
-  size_t size = gfs_least(gfs_least(most, share), SLICE_MOST) / SLICE_LEAST * SLICE_LEAST;
+/* Bytes of a shard in a slice, at most `most`, if there are at least so many slices. */
+static size_t slice_size(size_t most, size_t len, size_t slices) {
+  size_t share = (len + slices - 1) / slices + SLICE_LEAST - 1;
+  size_t size = gfs_least(most, share) / SLICE_LEAST * SLICE_LEAST;
   return gfs_least(size < SLICE_LEAST ? SLICE_LEAST : size, len);
+}
+
+/* Shards of fewer bytes are assumed to be in a core's own cache, or in one that is almost as fast.
+ */
+static void choose_path(wide_call *call) {
+  const unsigned shards = call->wide->k + call->wide->m;
+  gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, shards, call->len);
+  call->fetched = path != GFS_PATH_cached && call->len >= GFS_SHARED_BYTES / shards;
+  call->streamed = GFS_STREAM_EXISTS && call->fetched && path >= GFS_PATH_distant;
+}
+
+/* Choose the slices of so many tasks. The next slice is prefetched if the caches keep it. Slices
+ * are smaller then, so that a core's own cache has room for the next one, but calls of kernels for
+ * shorter rows than LONG_ROW cost more than a larger slice. */
+static void choose_slices(wide_call *call, size_t rows, size_t tasks) {
+  const gfsmith_wide *wide = call->wide;
+  size_t sources = wide->k + (call->lost != NULL ? wide->m : 0);
+  size_t most = gfs_least(WORK_BYTES / rows, GFS_WIDE_SLICE_MOST), goal = WORK_GOAL / rows;
+  goal = gfs_least(most, goal > LONG_ROW ? goal : LONG_ROW);
+  bool kept = call->fetched && sources * goal <= WORK_BYTES;
+  call->size = slice_size(kept ? goal : most, call->len, tasks);
+  call->distance = kept ? tasks * call->size : call->len;
+  call->stride = (rows * call->size + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * GFS_CACHE_LINE;
 }
 
 /* Compute all slices, in this thread or in those of an executor. */
@@ -327,8 +318,8 @@ static gfsmith_status run_wide(wide_call *call, size_t rows, const gfsmith_execu
   const gfsmith_wide *wide = call->wide;
   bool shared = gfs_is_shared(executor, wide->k + wide->m, call->len);
   size_t tasks = shared ? gfs_least(executor->workers, (call->len - 1) / SLICE_LEAST + 1) : 1;
-  call->size = slice_size(rows, call->len, tasks);
-  call->stride = (rows * call->size + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * GFS_CACHE_LINE;
+  choose_path(call);
+  choose_slices(call, rows, tasks);
   if (tasks > (SIZE_MAX - GFS_CACHE_LINE) / call->stride)
     return GFSMITH_ENOMEM;
   void *allocated = malloc(tasks * call->stride + GFS_CACHE_LINE);
@@ -344,12 +335,6 @@ static gfsmith_status run_wide(wide_call *call, size_t rows, const gfsmith_execu
   return GFSMITH_OK;
 }
 
-static void encode_slice(const wide_call *call, const wide_work *work, size_t at, size_t part) {
-  const gfsmith_wide *wide = call->wide;
-  (wide->data_first ? encode_behind : encode_before)(wide, work, at, part, call->data,
-                                                     call->results);
-}
-
 gfsmith_status gfsmith_wide_encode_parallel(const gfsmith_wide *wide,
                                             const gfsmith_executor *executor, size_t len,
                                             const uint8_t *const *data, uint8_t *const *parity) {
@@ -360,8 +345,11 @@ gfsmith_status gfsmith_wide_encode_parallel(const gfsmith_wide *wide,
   if (!gfs_all_given(data, wide->k) || !gfs_all_given((const uint8_t *const *)parity, wide->m))
     return GFSMITH_EINVAL;
   bool one_block = shards_behind(wide) <= wide->block;
-  wide_call call = {
-      .slice = encode_slice, .wide = wide, .data = data, .results = parity, .len = len};
+  wide_call call = {.slice = wide->data_first ? encode_behind : encode_before,
+                    .wide = wide,
+                    .data = data,
+                    .results = parity,
+                    .len = len};
   return run_wide(&call, (size_t)wide->block * (one_block ? 1 : 2), executor);
 }
 
@@ -439,33 +427,41 @@ static void multiply(const gfs_transform *t, const uint8_t *table, const gfs_row
 
 /* The bytes from `at` on of the shards, and a row for a part of one. */
 typedef struct wide_repair {
-  const gfsmith_wide *wide;
-  const wide_loss *lost;
+  const wide_call *call;
   const gfs_rows *one;
-  uint8_t *const *shards;
   size_t at;
 } wide_repair;
 
+/* The shard of a point, NULL if it is missing. */
+static const uint8_t *present_shard(const wide_call *call, unsigned point) {
+  unsigned shard = shard_of(call->wide, point);
+  bool exists = shard < call->wide->k + call->wide->m && call->lost->present[shard];
+  return exists ? call->results[shard] : NULL;
+}
+
 static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_repair *r = context;
-  const gfs_transform *t = &r->wide->transform;
-  unsigned shard = shard_of(r->wide, row);
-  if (shard == r->wide->k + r->wide->m || !r->lost->present[shard]) {
+  const gfsmith_wide *wide = r->call->wide;
+  const uint8_t *shard = present_shard(r->call, row);
+  if (shard == NULL) {
     clear(rows, row, row + 1);
     return;
   }
-  load(r->wide, r->one, 0, r->shards[shard] + r->at);
-  multiply(t, r->lost->tables + shard * t->entry, r->one, 0, rows, row);
+  const uint8_t *later = r->call->fetched ? present_shard(r->call, row + FETCH_ROWS) : NULL;
+  load(r->call, r->one, 0, shard, later, r->at);
+  const uint8_t *table = r->call->lost->tables + shard_of(wide, row) * wide->transform.entry;
+  multiply(&wide->transform, table, r->one, 0, rows, row);
 }
 
 static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_repair *r = context;
-  const gfs_transform *t = &r->wide->transform;
-  unsigned shard = shard_of(r->wide, row);
-  if (shard == r->wide->k + r->wide->m || !r->lost->wanted[shard])
+  const gfsmith_wide *wide = r->call->wide;
+  const wide_loss *lost = r->call->lost;
+  unsigned shard = shard_of(wide, row);
+  if (shard == wide->k + wide->m || !lost->wanted[shard])
     return;
-  multiply(t, r->lost->tables + shard * t->entry, rows, row, r->one, 0);
-  store(r->wide, r->one, 0, r->shards[shard] + r->at);
+  multiply(&wide->transform, lost->tables + shard * wide->transform.entry, rows, row, r->one, 0);
+  store(r->call, r->one, 0, r->call->results[shard] + r->at);
 }
 
 /* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
@@ -476,8 +472,7 @@ static void reconstruct_slice(const wide_call *call, const wide_work *w, size_t 
   const gfs_transform *t = &wide->transform;
   const unsigned n = wide->points, given = wide->block + shards_behind(wide);
   gfs_rows rows = rows_of(w, 0, part), one = rows_of(w, n, part);
-  const wide_repair r = {
-      .wide = wide, .lost = lost, .one = &one, .shards = call->results, .at = at};
+  const wide_repair r = {.call = call, .one = &one, .at = at};
   clear(&rows, given, n);
   gfs_transform_inverse(t, &rows, n, 0, given, (gfs_row_visit){fill_row, &r});
   gfs_transform_derive(t, &rows, n);

@@ -18,7 +18,8 @@ from tests.support.library import EINVAL, ETOOMANY, OK, Api, Bytes
 from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
-SOURCES = [ROOT / "runtime/core/src" / name for name in ("wide.c", "transform.c", "locator.c", "cantor.c")]
+CORE = ROOT / "runtime/core/src"
+SOURCES = [CORE / name for name in ("wide.c", "wide_rows.c", "transform.c", "locator.c", "cantor.c")]
 #: Three data shards and three parities, from davxy/jam-test-vectors, erasure/tiny: ec-3, ec-32 and ec-100.
 JAM = (
     ("615d", "1700", "0000", "59d0", "0615", "756d"),
@@ -143,6 +144,43 @@ def test_lengths_around_a_slice(api: Api, isa: str, code: str, k: int, m: int, r
     whole = wide.encode(data)
     for start in range(0, data.shape[1], 64):
         assert np.array_equal(wide.encode(data[:, start : start + 64]), whole[:, start : start + 64])
+    wide.close()
+
+
+def placed(rows: int, length: int, offset: int) -> Bytes:
+    """Return rows of zeros that begin so many bytes behind a cache line."""
+    pitch = (length + 127) // 64 * 64
+    memory = np.zeros(rows * pitch + 64, dtype=np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + rows * pitch].reshape(rows, pitch)[:, offset : offset + length]
+
+
+@pytest.mark.parametrize("offset", [0, 16, 33])
+@pytest.mark.parametrize(
+    ("code", "k", "m", "rest"),
+    [
+        ("leopard8", 40, 20, 0),
+        ("leopard16", 40, 20, 0),
+        ("lch16", 20, 40, 30),
+        ("reed_solomon_simd", 20, 40, 62),
+    ],
+)
+def test_stores_around_the_cache(api: Api, code: str, k: int, m: int, rest: int, offset: int) -> None:
+    """Calls of 4 MiB have them; those of parts of the shards do not, and have the same results."""
+    wide, part = Wide(api, code, k, m), 8192
+    shards = placed(k + m, 9 * part + rest, offset)
+    shards[:k] = random_data(k, shards.shape[1])
+    assert shards.size >= 4 << 20
+    pointers = addresses(shards[:k]), addresses(shards[k:])
+    assert call(api, "encode", wide.made, shards.shape[1], *pointers) == OK
+    for start in range(0, shards.shape[1], part):
+        columns = slice(start, start + part)
+        assert np.array_equal(wide.encode(shards[:k, columns].copy()), shards[k:, columns])
+    lost = placed(k + m, shards.shape[1], offset)
+    lost[:] = shards
+    lost[:20] = 0
+    assert wide.reconstruct(lost, [False] * 20 + [True] * 40) == OK
+    assert np.array_equal(lost, shards)
     wide.close()
 
 
@@ -364,6 +402,8 @@ MUTANTS = (
     Mutant("2 * i + 1", "2 * i", within="split"),
     Mutant("split(layout, elements - at, shard + 2 * at, low + at, high + at)", "(void)0"),
     Mutant("join(layout, elements - at, low + at, high + at, shard + 2 * at)", "(void)0"),
+    Mutant("gfs_stream_half(shard + 2 * at + HALF, high + at);", ";"),
+    Mutant("gfs_stream_copy(shard, joined, rows->bytes);", ";"),
     Mutant("point + 1", "point", within="find_loss"),
     Mutant("unknown[i] = true;", ";", within="fill_constants"),
     Mutant("wide->data_first ? n : wide->block", "wide->block"),
@@ -385,8 +425,8 @@ MUTANTS = (
     Mutant("high | 1u << bit", "1u << bit"),
     Mutant("4 * c + 2", "4 * c"),
     Mutant("row += together", "row += d"),
-    Mutant("gfs_transform_change(&s->wide->transform, rows, row);", ";", within="load_row"),
-    Mutant("gfs_transform_change(&s->wide->transform, rows, row);", ";", within="store_row"),
+    Mutant("gfs_transform_change(&s->call->wide->transform, rows, row);", ";", within="load_row"),
+    Mutant("gfs_transform_change(&s->call->wide->transform, rows, row);", ";", within="store_row"),
     Mutant("len % wide->code->granule != 0", "false", within="gfsmith_wide_encode_parallel"),
 )
 
@@ -400,4 +440,6 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
             check(api, code, k, m, length, oracle.encode(code, m, random_data(k, length)))
         test_lengths_around_a_slice(api, "", "leopard16", 12, 7, 0)
         test_tasks_in_any_order(api, ("leopard16", 3, 2), 5)
+        test_stores_around_the_cache(api, "leopard16", 40, 20, 0, 0)
+        test_stores_around_the_cache(api, "lch16", 20, 40, 30, 16)
         test_arguments(api)

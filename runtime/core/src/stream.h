@@ -1,0 +1,50 @@
+/* stream.h: stores around the cache, which do not read the lines that they replace. */
+#ifndef GFS_STREAM_H
+#define GFS_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sizes.h"
+
+#if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
+#include <emmintrin.h>
+#define GFS_STREAM_EXISTS 1
+#else
+#define GFS_STREAM_EXISTS 0 /* the functions use ordinary stores */
+#endif
+
+enum { GFS_STREAM_HALF = GFS_CACHE_LINE / 2 };
+
+/* Copy half a line to the beginning or the middle of one. */
+static inline void gfs_stream_half(uint8_t *to, const uint8_t *from) {
+#if GFS_STREAM_EXISTS
+  for (unsigned at = 0; at < GFS_STREAM_HALF; at += sizeof(__m128i))
+    _mm_stream_si128((__m128i *)(void *)(to + at),
+                     _mm_loadu_si128((const __m128i *)(const void *)(from + at)));
+#else
+  memcpy(to, from, GFS_STREAM_HALF);
+#endif
+}
+
+/* Copy bytes between regions that do not overlap. Only complete lines of the destination are stored
+ * around the cache. */
+static inline void gfs_stream_copy(uint8_t *to, const uint8_t *from, size_t bytes) {
+  size_t at = gfs_least(gfs_bytes_to_line(to), bytes);
+  memcpy(to, from, at);
+  for (; at + GFS_CACHE_LINE <= bytes; at += GFS_CACHE_LINE) {
+    gfs_stream_half(to + at, from + at);
+    gfs_stream_half(to + at + GFS_STREAM_HALF, from + at + GFS_STREAM_HALF);
+  }
+  memcpy(to + at, from + at, bytes - at);
+}
+
+/* Order stores around the cache before all stores that follow. */
+static inline void gfs_stream_fence(void) {
+#if GFS_STREAM_EXISTS
+  _mm_sfence();
+#endif
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* wide_rows.h: slices of shards as rows of a transform. */
+#ifndef GFS_WIDE_ROWS_H
+#define GFS_WIDE_ROWS_H
+
+#include "transform.h"
+
+enum { GFS_WIDE_SLICE_MOST = 4096 /* bytes of a row */ };
+
+/* The places of the low and high bytes of a shard's elements. */
+typedef enum gfs_wide_layout {
+  GFS_WIDE_BYTES,  /* an element is a byte */
+  GFS_WIDE_HALVES, /* of each 64 bytes, and of the rest, the first half is low, the second high */
+  GFS_WIDE_WORDS   /* every word is a low byte and a high one */
+} gfs_wide_layout;
+
+/* Row i = a slice of a shard, split into planes. */
+void gfs_wide_load(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
+                   const uint8_t *shard);
+
+/* A slice of a shard = row i. stream: by stores around the cache (gfs_stream_fence). */
+void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
+                    uint8_t *shard, bool stream);
+
+#endif
