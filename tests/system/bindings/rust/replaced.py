@@ -1,4 +1,4 @@
-"""A replacement for a crate next to the original: what the tests of all replacements do in the same way.
+"""A replacement for a crate next to the original: the steps that the tests of all replacements share.
 
 A folder has the replacement as crate/, and as differential/ a program that calls it and the original.
 """
@@ -67,7 +67,7 @@ def with_a_fault(folder: Path, fault: tuple[str, str, str], copy: Path) -> Proje
 
 
 def said_with_both(folder: Path, name: str, version: str, example: str) -> str:
-    """Run an example with the original and with [patch.crates-io], and return what both say."""
+    """Run an example with the original and with [patch.crates-io], and return the output of both."""
     said, locks = [], []
     program = PROGRAM.format(name=name, version=version)
     for kind, manifest in ("stock", program), ("patched", program + PATCH.format(name=name)):
