@@ -3,7 +3,9 @@
 The first has parities and the CRC-32C of all shards: GB/s of source data (medians), and the speed of one pass
 over that of encoding alone, of two passes and of ISA-L's two passes (crc32_iscsi) in the same trial: the
 median, with the quartiles. The second (--scrub) has the sketch of a shard: GB/s (medians) of reading alone,
-of the sketch and of the CRC-32C, and the speed of the sketch over that of the others in the same trial.
+of the sketch and of the CRC-32C, and the speed of the sketch over that of the others in the same trial. The
+third (--calls) has calls for short pieces: nanoseconds (medians) of ours and of ISA-L's, and the time of
+ISA-L's as a multiple of ours in the same trial.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ DRIVER = ROOT / "build" / "bench" / "checksums"
 SHAPES = ((4, 2), (10, 4), (48, 4))
 CACHED, DRAM = (4096, 16384), (4096, 16384, 65536, 1048576)
 POOL = 512 << 20
+#: The checks of the third table, by the number in enum gfsmith_checksum, and its lengths.
+CHECKS = {"CRC-32C": 0, "CRC-32": 1, "CRC-64/XZ": 3, "T10": 5}
+LENGTHS = (16, 30, 64, 100, 176, 256, 300, 512, 1000, 1024, 2048, 4096, 16384)
+CALLS = 1 << 18  #: bytes of a sample of calls, of which each counts as 64 bytes more
 SAMPLE = 8 << 20  #: bytes of data of a sample from memory; an eighth of that in cache
 
 
@@ -77,11 +83,33 @@ def scrub(trials: int) -> list[str]:
     return list(table(("shard, place", "read", "sketch", "CRC-32C", "of reading", "of CRC-32C"), rows))
 
 
-def one_pass(trials: int) -> list[str]:
-    """Return the lines of the first table. Raises BuildError."""
+def calls_row(driver: Path, length: int, continued: bool, trials: int) -> list[str]:
+    """Return the cells of a row of the third table."""
+    cells = [f"{length:,}, {'continued' if continued else 'separate'}"]
+    for check in CHECKS.values():
+        ns = times(driver, check, length, int(continued), CALLS // (length + 64), trials)
+        ours, theirs = np.median(ns, axis=0)
+        cells.append(f"{ours:.1f}, {theirs:.1f}: {spread(ns[:, 1] / ns[:, 0], 2)}")
+    return cells
+
+
+def calls(trials: int) -> list[str]:
+    """Return the lines of the third table. Raises BuildError."""
+    driver = build("calls", (), *isal())
+    cells = [(length, continued) for continued in (False, True) for length in LENGTHS]
+    return list(table(("bytes", *CHECKS), (calls_row(driver, *cell, trials) for cell in cells)))
+
+
+def isal() -> list[str]:
+    """Return the flags that link ISA-L. Raises BuildError if it is missing."""
     if ctypes.util.find_library("isal") is None:
         raise BuildError("libisal is missing: apt-get install libisal-dev")
-    driver = build("driver", (), "-lisal")
+    return ["-lisal"]
+
+
+def one_pass(trials: int) -> list[str]:
+    """Return the lines of the first table. Raises BuildError."""
+    driver = build("driver", (), *isal())
     cells = [(*shape, length, False) for shape in SHAPES for length in CACHED]
     cells += [(*shape, length, True) for shape in SHAPES for length in DRAM]
     rows = (row(*cell, measure(driver, *cell, trials)) for cell in cells)
@@ -92,10 +120,13 @@ def one_pass(trials: int) -> list[str]:
 def main() -> int:
     parser = OneLineParser(prog="bench.checksums", description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=60)
-    parser.add_argument("--scrub", action="store_true", help="measure sketches")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--scrub", action="store_true", help="measure sketches")
+    kind.add_argument("--calls", action="store_true", help="measure checksums of short pieces")
     given = parser.parse_args()
     try:
-        lines = (scrub if given.scrub else one_pass)(given.trials)
+        measured = scrub if given.scrub else calls if given.calls else one_pass
+        lines = measured(given.trials)
     except (BuildError, subprocess.CalledProcessError) as error:
         print(f"bench.checksums: {error}", file=sys.stderr)
         return 1

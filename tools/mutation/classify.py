@@ -57,6 +57,8 @@ _MEANT = {
     "pclmulqdq": 0x11,
     "vpclmulqdq": 0x11,
     "shl": 63,
+    "shr": 63,
+    **dict.fromkeys(("pinsrq", "vpinsrq", "pextrq", "vpextrq"), 1),
 }
 #: Names of pclmulqdq with an immediate: its low bit is that of the first word.
 _WORDS = {"lqlq": "0", "hqlq": "1", "lqhq": "10h", "hqhq": "11h"}

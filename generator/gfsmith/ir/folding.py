@@ -26,11 +26,18 @@ DISTANCES = tuple(GROUP << n for n in range(6))
 STEPS = {WORD: "word", 4: "half", 2: "quarter", 1: "byte"}
 
 
+#: The operations that begin with the group of two words, by the number of groups in front of whole lines.
+FIRSTS = tuple(f"reduce_line{groups}" for groups in range(LINE // GROUP))
+
+
 class Act(Enum):
     """The function of one instruction."""
 
     LOAD = auto()  #: `width` bytes of array `text` at `offset`
-    STORE = auto()  #: to array `text`, "message" or "group", at `offset`
+    FIRST = auto()  #: word `text` of the first group, "low" or "high", as word `offset`; the other word is 0
+    ZERO = auto()  #: a vector of zeros
+    JOIN = auto()  #: two vectors as the halves of one
+    STORE = auto()  #: to array "message" at `offset`
     STREAM = auto()  #: to array "copy" at `offset`, around the cache
     PREFETCH = auto()  #: the line `ahead` bytes behind the data into the second-level cache
     CONSTANTS = auto()  #: in every group, the two words of the table for distance `offset`
@@ -69,17 +76,19 @@ class Routine:
     """One step on messages, for checks of one order of bits.
 
     operation:
-    - "reduce", "reduce_line": a register, then a message of `block` bytes, then blocks of data become a
-      message of GROUP bytes; head and close are outside of the loop over the data, which turns the values
-      `before` into `after`
+    - "reduce", "reduce_lines": a register, then blocks of data, one at least, become the register after
+      them; head and close are outside of the loop over the data, which turns the values `before` into `after`
+    - FIRSTS: the group of two words, then a register that is added to the bytes behind it, then groups of
+      data become the register after them; the name has the number of groups modulo that of a line
     - "fold_line": a message of LINE bytes and LINE bytes of data become a message of LINE bytes, for each of
       several shards, with such a loop; it prefetches data of a later call
     - "fold_copy": the same, but instead of prefetching it copies the data, around the cache
     - "narrow_line": the message of LINE bytes becomes one of GROUP bytes
-    - "group": a register, then GROUP bytes of data become the register after them
+    - "group": the group of two words becomes the register after it
     - "word", "half", "quarter", "byte": `block` bytes of data change the register
 
-    check: the name of the only check that has the routine; "": all checks of this order.
+    check: the name of the only check that has the routine; "": all checks of this order. lead: bytes of data
+    that are read before the loop, as array "message".
     """
 
     operation: str
@@ -92,6 +101,7 @@ class Routine:
     before: tuple[Value, ...] = ()
     after: tuple[Value, ...] = ()
     check: str = ""
+    lead: int = 0
 
     @property
     def order(self) -> str:
@@ -103,6 +113,11 @@ class Routine:
 
     def serves(self, check: str, reflected: bool) -> bool:
         return self.reflected == reflected and self.check in ("", check)
+
+    @property
+    def reduces(self) -> bool:
+        """True for a routine that turns blocks of data into a register."""
+        return self.lead > 0
 
     def instructions(self) -> Iterator[Instr]:
         yield from self.head

@@ -31,6 +31,7 @@ from itertools import product
 from gfsmith.field.checksum import CHECKSUMS, Checksum
 from gfsmith.ir.folding import (
     DISTANCES,
+    FIRSTS,
     GROUP,
     LINE,
     NIBBLE,
@@ -182,17 +183,22 @@ class _Code:
         self.at.append(Instr(act, self._next, args, text, offset, width or self.width))
         return self._next
 
-    def load(self, array: str, offset: int, copied: bool = False) -> Value:
+    def load(self, array: str, offset: int, copied: bool = False, width: int = 0) -> Value:
         """Return bytes with the bits of each group in the order of carry-less multiplications."""
-        value = self.add(Act.LOAD, text=array, offset=offset)
+        value = self.add(Act.LOAD, text=array, offset=offset, width=width)
         if copied:
             self.at.append(Instr(Act.STREAM, None, (value,), "copy", offset, self.width))
-        return value if self.reflected else self.add(Act.REVERSE, value)
+        return value if self.reflected else self.add(Act.REVERSE, value, width=width)
 
-    def store(self, value: Value, offset: int, width: int = 0, array: str = "message") -> None:
+    def store(self, value: Value, offset: int, width: int = 0) -> None:
         if not self.reflected:
             value = self.add(Act.REVERSE, value, width=width)
-        self.at.append(Instr(Act.STORE, None, (value,), array, offset, width or self.width))
+        self.at.append(Instr(Act.STORE, None, (value,), "message", offset, width or self.width))
+
+    def started(self, value: Value, width: int) -> Value:
+        """Return a vector with the register before added to its first bytes."""
+        start = self.add(Act.START, offset=0 if self.reflected else 1, width=width)
+        return self.add(Act.XOR, value, start, width=width)
 
     def constants(self, distance: int, width: int = 0) -> Value:
         return self.add(Act.CONSTANTS, offset=distance, width=width)
@@ -206,6 +212,15 @@ class _Code:
     def fold(self, value: Value, constants: Value, onto: Value, width: int = 0) -> Value:
         products = [self.add(Act.CLMUL, value, constants, offset=word, width=width) for word in (0, 1)]
         return self.add(Act.XOR, onto, *products, width=width)
+
+    def after_first(self, group: Value) -> Value:
+        """Return a group onto which the first group is folded."""
+        constants = self.constants(GROUP, GROUP)
+        low, high = (self.add(Act.FIRST, text=word, width=GROUP) for word in ("low", "high"))
+        products = [
+            self.add(act, word, constants, width=GROUP) for act, word in ((Act.CLMUL, low), (Act.CROSS, high))
+        ]
+        return self.add(Act.XOR, group, *products, width=GROUP)
 
 
 def _fold_routine(operation: str, set_: str, reflected: bool) -> Routine:
@@ -251,40 +266,85 @@ def _narrow_routine(set_: str, reflected: bool) -> Routine:
     return Routine("narrow_line", set_, reflected, LINE, tuple(head))
 
 
-def _reduce_routine(operation: str, set_: str, reflected: bool, block: int) -> Routine:
-    code = _Code(reflected, WIDTHS[set_])
-    offsets = range(0, block, code.width)
-    head = code.section()
-    constants = code.constants(block)
-    before = [code.load("message", offset) for offset in offsets]
-    before[0] = code.add(Act.XOR, before[0], code.add(Act.START, offset=0 if reflected else 1))
-    body = code.section()
-    pairs = zip(before, offsets, strict=True)
-    after = [code.fold(value, constants, code.load("data", at)) for value, at in pairs]
-    close = code.section()
-    code.store(_narrowed(code, before), 0, GROUP, "group")
-    parts = tuple(head), tuple(body), tuple(close)
-    return Routine(operation, set_, reflected, block, *parts, before=tuple(before), after=tuple(after))
+def _reduced(code: _Code, value: Value) -> None:
+    """Add the end of a routine: the register after a group."""
+    first = 0 if code.reflected else 1  # the word of the higher coefficients
+    _divided(code, value, code.add(Act.SLIDE, value, offset=first, width=GROUP), first)
+
+
+def _divided(code: _Code, high: Value, low: Value, word: int) -> None:
+    """Add the register after a group. Its higher coefficients are word `word` of `high`. Its lower ones are
+    where products have their higher ones in `low`, whose other word is 0."""
+    first = 0 if code.reflected else 1
+    fold = Act.CROSS if word == first else Act.CLMUL
+    folded = code.add(fold, high, code.constants(GROUP, GROUP), offset=word, width=GROUP)
+    value = code.add(Act.XOR, folded, low, width=GROUP)
+    constants = code.add(Act.REDUCTION, width=GROUP)
+    quotient = code.add(Act.CLMUL, value, constants, offset=first, width=GROUP)
+    if not code.reflected:
+        quotient = code.add(Act.XOR, quotient, value, width=GROUP)
+    multiple = code.add(Act.CROSS, quotient, constants, offset=first, width=GROUP)
+    parts = [code.extract(value, 1 - first), code.extract(multiple, 1 - first)]
+    if code.reflected:
+        parts[1] = code.shift(parts[1], 1)
+        parts.append(code.shift(code.extract(multiple, first), 1 - _REGISTER))
+    code.add(Act.RESULT, code.add(Act.XOR, *parts, width=WORD))
 
 
 def _group_routine(set_: str, reflected: bool) -> Routine:
     code = _Code(reflected, GROUP)
     head = code.section()
-    first = 0 if reflected else 1  # the word of the higher coefficients
-    value = code.add(Act.XOR, code.load("data", 0), code.add(Act.START, offset=first))
-    folded = code.add(Act.CROSS, value, code.constants(GROUP), offset=first)
-    value = code.add(Act.XOR, folded, code.add(Act.SLIDE, value, offset=first))
-    constants = code.add(Act.REDUCTION)
-    quotient = code.add(Act.CLMUL, value, constants, offset=first)
-    if not reflected:
-        quotient = code.add(Act.XOR, quotient, value)
-    multiple = code.add(Act.CROSS, quotient, constants, offset=first)
-    parts = [code.extract(value, 1 - first), code.extract(multiple, 1 - first)]
-    if reflected:
-        parts[1] = code.shift(parts[1], 1)
-        parts.append(code.shift(code.extract(multiple, first), 1 - _REGISTER))
-    code.add(Act.RESULT, code.add(Act.XOR, *parts, width=WORD))
+    words = ("low", "high") if reflected else ("high", "low")
+    first, second = (
+        code.add(Act.FIRST, text=word, offset=n)
+        for word, n in zip(words, (0, 0 if reflected else 1), strict=True)
+    )
+    _divided(code, first, second, 0)
     return Routine("group", set_, reflected, GROUP, tuple(head))
+
+
+def _loop(code: _Code, operation: str, set_: str, block: int, lead: int, before: list[Value]) -> Routine:
+    """Return the routine whose head ends with the values `before`: a loop over blocks and the reduction."""
+    head = code.at
+    constants = code.constants(block)
+    body = code.section()
+    pairs = zip(before, range(0, block, code.width), strict=True)
+    after = [code.fold(value, constants, code.load("data", at)) for value, at in pairs]
+    close = code.section()
+    _reduced(code, _narrowed(code, before))
+    parts = tuple(head), tuple(body), tuple(close)
+    values = tuple(before), tuple(after)
+    return Routine(operation, set_, code.reflected, block, *parts, *values, lead=lead)
+
+
+def _reduce_routine(operation: str, set_: str, reflected: bool, block: int) -> Routine:
+    code = _Code(reflected, WIDTHS[set_])
+    code.section()
+    before = [code.load("message", offset) for offset in range(0, block, code.width)]
+    before[0] = code.started(before[0], code.width)
+    return _loop(code, operation, set_, block, block, before)
+
+
+def _padded(code: _Code, groups: int, start: int, width: int) -> Value:
+    """Return `width` bytes from byte `start` on of a line: zeros, then a number of groups of data, onto which
+    the first group is folded, and to which the register is added."""
+    data = start - (LINE - GROUP * groups)
+    if data + width <= 0:
+        return code.add(Act.ZERO, width=width)
+    if data > 0:
+        return code.load("message", data, width=width)
+    if width == GROUP:
+        return code.after_first(code.started(code.load("message", data, width=width), width))
+    halves = [_padded(code, groups, at, width // 2) for at in (start, start + width // 2)]
+    return code.add(Act.JOIN, *halves, width=width)
+
+
+def _reduce_line_routine(operation: str, groups: int, set_: str, reflected: bool) -> Routine:
+    code = _Code(reflected, WIDTHS[set_])
+    code.section()
+    lead = GROUP * groups or LINE
+    before = [_padded(code, lead // GROUP, at, code.width) for at in range(0, LINE, code.width)]
+    return _loop(code, operation, set_, LINE, lead, before)
 
 
 def _sum(code: _Code, values: list[Value]) -> Value:
@@ -333,7 +393,9 @@ def routines() -> Iterator[Routine]:
         yield _byte_routine(reflected)
         for set_, width in WIDTHS.items():
             yield _reduce_routine("reduce", set_, reflected, _VECTORS * width)
-            yield _reduce_routine("reduce_line", set_, reflected, LINE)
+            yield _reduce_routine("reduce_lines", set_, reflected, LINE)
+            for groups, operation in enumerate(FIRSTS):
+                yield _reduce_line_routine(operation, groups, set_, reflected)
             yield _fold_routine("fold_line", set_, reflected)
             if set_ in _STREAMING:
                 yield _fold_routine("fold_copy", set_, reflected)

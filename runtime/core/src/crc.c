@@ -1,27 +1,117 @@
 /* The functions of gfsmith_checksum.h on one sequence of bytes. */
 #include "crc.h"
 
-#include <stdalign.h>
-#include <string.h>
-
 #include "gfsmith_checksum.h"
 #include "inlining.h"
 #include "sizes.h"
 
-/* The bytes of a message that a register is added to. */
-#define REGISTER_BYTES 8u
+#define WORD 8u
 
 /* The fewest bytes for which folding is faster than crc32 instructions, one for each word. These
  * take 3 cycles on x86 and 2 or 3 on Arm, so 72 at this length. Folding a line takes a carry-less
  * multiplication and a sum, 4 to 8 cycles, and a call begins and ends with some 40 more. */
 #define STEPPED_MAX 192u
 
-/* The fewest bytes before whole blocks that are padded to a block, which takes about 50 cycles,
- * instead of being added by crc32 instructions. */
-#define PADDED_MIN 128u
-
-/* The fewest bytes for which the longer blocks are faster than lines. */
+/* The fewest bytes for which the longer blocks are faster than lines; half of them if at most a
+ * group of bytes is in front of whole blocks. */
 #define BLOCKS_MIN 1024u
+
+/* The first bytes of a piece, at most a group: at the end of a group that begins with zeros,
+ * which do not change the remainder. low, high: its words. state: the register that is to be added
+ * to the bytes behind it. */
+typedef struct first_group {
+  uint64_t low;
+  uint64_t high;
+  uint64_t state;
+} first_group;
+
+static GFS_INLINED uint64_t quarter_reflected(const uint8_t *from) {
+  return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
+         (uint32_t)from[3] << 24;
+}
+
+static GFS_INLINED uint64_t quarter_normal(const uint8_t *from) {
+  return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 |
+         (uint32_t)from[3];
+}
+
+/* The first bytes of a word, fewer than it has. Loads overlap. */
+static GFS_INLINED uint64_t part_reflected(size_t len, const uint8_t *data) {
+  if (len >= 4)
+    return quarter_reflected(data) | quarter_reflected(data + len - 4) << 8 * (len - 4);
+  return data[0] | (uint64_t)data[len / 2] << 8 * (len / 2) |
+         (uint64_t)data[len - 1] << 8 * (len - 1);
+}
+
+static GFS_INLINED uint64_t part_normal(size_t len, const uint8_t *data) {
+  if (len >= 4)
+    return quarter_normal(data) << 32 | quarter_normal(data + len - 4) << 8 * (WORD - len);
+  return (uint64_t)data[0] << 56 | (uint64_t)data[len / 2] << 8 * (WORD - 1 - len / 2) |
+         (uint64_t)data[len - 1] << 8 * (WORD - len);
+}
+
+/* Reflected: the first byte is the lowest of a word, and the first word the low one. */
+static GFS_INLINED first_group first_reflected(uint64_t state, size_t len, uint64_t word,
+                                               const uint8_t *data) {
+  word ^= state;
+  if (len < WORD)
+    return (first_group){0, word << 8 * (WORD - len), state >> 8 * len};
+  size_t behind = len - WORD;
+  if (behind == 0)
+    return (first_group){0, word, 0};
+  uint64_t high = gfs_crc_word_reflected(data + behind) ^ state >> 8 * (behind - 1) >> 8;
+  return (first_group){word << 8 * (WORD - behind), high, 0};
+}
+
+/* Normal: the first byte is the highest of a word, and the first word the high one. */
+static GFS_INLINED first_group first_normal(uint64_t state, size_t len, uint64_t word,
+                                            const uint8_t *data) {
+  word ^= state;
+  if (len < WORD)
+    return (first_group){word >> 8 * (WORD - len), 0, state << 8 * len};
+  size_t behind = len - WORD;
+  if (behind == 0)
+    return (first_group){word, 0, 0};
+  uint64_t low = gfs_crc_word_normal(data + behind) ^ state << 8 * (behind - 1) << 8;
+  return (first_group){low, word >> 8 * (WORD - behind), 0};
+}
+
+/* The first `len` bytes, less than a group, of a group at least. */
+static GFS_INLINED first_group first_of(const gfs_crc *crc, uint64_t state, size_t len,
+                                        const uint8_t *data) {
+  if (len == 0)
+    return (first_group){0, 0, state};
+  if (crc->order == GFS_CRC_REFLECTED)
+    return first_reflected(state, len, gfs_crc_word_reflected(data), data);
+  return first_normal(state, len, gfs_crc_word_normal(data), data);
+}
+
+/* The register after a byte at least, and at most a group. */
+static GFS_INLINED uint64_t after_part(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state,
+                                       size_t len, const uint8_t *data) {
+  first_group first;
+  if (crc->order == GFS_CRC_REFLECTED) {
+    uint64_t word = len < WORD ? part_reflected(len, data) : gfs_crc_word_reflected(data);
+    first = first_reflected(state, len, word, data);
+  } else {
+    uint64_t word = len < WORD ? part_normal(len, data) : gfs_crc_word_normal(data);
+    first = first_normal(state, len, word, data);
+  }
+  return set->group[crc->order](crc, first.low, first.high) ^ first.state;
+}
+
+/* The register after a group at least, by lines. */
+static GFS_INLINED uint64_t after_lines(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state,
+                                        size_t len, const uint8_t *data) {
+  size_t apart = len % GFS_CRC_GROUP;
+  size_t groups = len / GFS_CRC_GROUP % (GFS_CRC_LINE / GFS_CRC_GROUP);
+  size_t lines = len / GFS_CRC_LINE - (groups == 0);
+  if (groups == 0 && apart == 0)
+    return set->reduce_lines[crc->order](crc, state, lines, data);
+  first_group first = first_of(crc, state, apart, data);
+  return set->reduce_line[groups][crc->order](crc, first.low, first.high, first.state, lines,
+                                              data + apart);
+}
 
 /* The number of blocks in so many bytes. A division would take as long as a fold. */
 static inline size_t blocks_of(const gfs_crc_set *set, size_t len) {
@@ -32,67 +122,75 @@ static inline size_t blocks_of(const gfs_crc_set *set, size_t len) {
 #endif
 }
 
-/* The register after a message and the bytes behind it, all together a number of blocks: of lines,
- * or of the set. */
-static GFS_INLINED uint64_t reduced(const gfs_crc *crc, const gfs_crc_set *set, bool lines,
-                                    uint64_t state, const uint8_t *message, size_t rest,
-                                    const uint8_t *data) {
-  uint8_t group[GFS_CRC_GROUP];
-  if (lines)
-    set->reduce_line[crc->order](crc, state, message, rest / GFS_CRC_LINE, data, group);
-  else
-    set->reduce[crc->order](crc, state, message, blocks_of(set, rest), data, group);
-  return gfs_crc_bytes(crc, set, 0, GFS_CRC_GROUP, group);
+/* The ways of an update, which change *state to the checksum after len bytes more. Each is a
+ * function, so that it saves only the registers that it needs. */
+static GFS_INLINED gfsmith_status ended(const gfs_crc *crc, uint64_t *state, uint64_t after) {
+  *state = gfs_crc_from_register(crc, after);
+  return GFSMITH_OK;
 }
 
-/* The same, with `first` bytes, REGISTER_BYTES at least, before whole blocks. They stand behind
- * zeros in a message of one block, which do not change the remainder. Copies of a whole line need
- * no call, and the bytes behind the first ones exist. */
-static GFS_NOT_INLINED uint64_t padded(const gfs_crc *crc, const gfs_crc_set *set, bool lines,
-                                       uint64_t state, size_t first, size_t rest,
-                                       const uint8_t *data) {
-  alignas(GFS_CACHE_LINE) uint8_t message[GFS_CRC_BLOCK_MAX];
-  size_t zeros = (lines ? GFS_CRC_LINE : set->block) - first;
-  if (lines) {
-    memset(message, 0, GFS_CRC_LINE);
-    memcpy(message + zeros, data, GFS_CRC_LINE);
-  } else {
-    memset(message, 0, zeros);
-    memcpy(message + zeros, data, first);
-  }
-  gfs_crc_start(crc, state, data, message + zeros);
-  return reduced(crc, set, lines, 0, message, rest, data + first);
+static GFS_NOT_INLINED gfsmith_status by_steps(const gfs_crc *crc, const gfs_crc_set *set,
+                                               uint64_t *state, size_t len, const uint8_t *data) {
+  uint64_t before = gfs_crc_to_register(crc, *state);
+  return ended(crc, state, set->steps[crc->instruction](before, len, data));
 }
 
-/* The register after len bytes, a line at least. The first bytes, up to a whole number of blocks
- * before the end, are separate. */
-static GFS_NOT_INLINED uint64_t folded(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state,
-                                       size_t len, const uint8_t *data) {
-  size_t apart = set->steps[crc->instruction] != NULL ? PADDED_MIN : REGISTER_BYTES;
-  bool few = (len & (set->block - 1)) < apart;
-  bool lines = len < (few ? BLOCKS_MIN / 2 : BLOCKS_MIN);
-  size_t block = lines ? GFS_CRC_LINE : set->block;
-  size_t first = len & (block - 1);
-  if (first >= apart)
-    return padded(crc, set, lines, state, first, len - first, data);
-  if (first > 0)
-    state = gfs_crc_bytes(crc, set, state, first, data);
-  data += first;
-  return reduced(crc, set, lines, state, data, len - first - block, data + block);
+static GFS_NOT_INLINED gfsmith_status by_part(const gfs_crc *crc, const gfs_crc_set *set,
+                                              uint64_t *state, size_t len, const uint8_t *data) {
+  uint64_t before = gfs_crc_to_register(crc, *state);
+  return ended(crc, state, after_part(crc, set, before, len, data));
 }
 
-static GFS_INLINED uint64_t updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum,
-                                    size_t len, const uint8_t *data) {
-  uint64_t state = gfs_crc_to_register(crc, checksum);
-  size_t least = set->steps[crc->instruction] != NULL ? STEPPED_MAX : GFS_CRC_FOLDED_MIN;
-  state = set->block == 0 || len < least ? gfs_crc_bytes(crc, set, state, len, data)
-                                         : folded(crc, set, state, len, data);
-  return gfs_crc_from_register(crc, state);
+static GFS_NOT_INLINED gfsmith_status by_lines(const gfs_crc *crc, const gfs_crc_set *set,
+                                               uint64_t *state, size_t len, const uint8_t *data) {
+  uint64_t before = gfs_crc_to_register(crc, *state);
+  return ended(crc, state, after_lines(crc, set, before, len, data));
+}
+
+/* A block at least. */
+static GFS_NOT_INLINED gfsmith_status by_blocks(const gfs_crc *crc, const gfs_crc_set *set,
+                                                uint64_t *state, size_t len, const uint8_t *data) {
+  uint64_t before = gfs_crc_to_register(crc, *state);
+  size_t apart = len & (set->block - 1);
+  if (apart > GFS_CRC_GROUP)
+    before = after_lines(crc, set, before, apart, data);
+  else if (apart > 0)
+    before = after_part(crc, set, before, apart, data);
+  size_t blocks = blocks_of(set, len) - 1;
+  return ended(crc, state, set->reduce[crc->order](crc, before, blocks, data + apart));
+}
+
+static GFS_NOT_INLINED gfsmith_status by_words(const gfs_crc *crc, uint64_t *state, size_t len,
+                                               const uint8_t *data) {
+  uint64_t before = gfs_crc_to_register(crc, *state);
+  return ended(crc, state, gfs_crc_words(crc, before, len, data));
+}
+
+static GFS_INLINED gfsmith_status update(const gfs_crc *crc, const gfs_crc_set *set,
+                                         uint64_t *state, size_t len, const uint8_t *data) {
+  bool stepped = set->steps[crc->instruction] != NULL;
+  if (stepped && (len < STEPPED_MAX || set->block == 0))
+    return by_steps(crc, set, state, len, data);
+  if (set->block == 0)
+    return by_words(crc, state, len, data);
+  if (len <= GFS_CRC_GROUP)
+    return by_part(crc, set, state, len, data);
+  bool few = (len & (set->block - 1)) <= GFS_CRC_GROUP;
+  return len < (few ? BLOCKS_MIN / 2 : BLOCKS_MIN) ? by_lines(crc, set, state, len, data)
+                                                   : by_blocks(crc, set, state, len, data);
 }
 
 uint64_t gfs_crc_updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,
                          const uint8_t *data) {
-  return updated(crc, set, checksum, len, data);
+  if (len > 0)
+    update(crc, set, &checksum, len, data);
+  return checksum;
+}
+
+/* The first update with an instruction set. */
+static GFS_NOT_INLINED gfsmith_status first_update(const gfs_crc *crc, uint64_t *state, size_t len,
+                                                   const uint8_t *data) {
+  return update(crc, gfs_crc_set_now(), state, len, data);
 }
 
 gfsmith_status gfsmith_checksum_update(gfsmith_checksum kind, uint64_t *state, size_t len,
@@ -101,9 +199,10 @@ gfsmith_status gfsmith_checksum_update(gfsmith_checksum kind, uint64_t *state, s
   if (crc == NULL || state == NULL || !gfs_crc_is_checksum(crc, *state) ||
       (len > 0 && data == NULL))
     return GFSMITH_EINVAL;
-  if (len > 0)
-    *state = updated(crc, gfs_crc_set_now(), *state, len, data);
-  return GFSMITH_OK;
+  if (len == 0)
+    return GFSMITH_OK;
+  const gfs_crc_set *set = gfs_crc_known_set();
+  return set != NULL ? update(crc, set, state, len, data) : first_update(crc, state, len, data);
 }
 
 static bool is_sector(gfsmith_checksum kind, size_t sector) {

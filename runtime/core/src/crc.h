@@ -17,7 +17,7 @@ typedef enum gfs_crc_order {
   GFS_CRC_ORDERS
 } gfs_crc_order;
 
-enum { GFS_CRC_GROUP = 16, GFS_CRC_LINE = 64, GFS_CRC_BLOCK_MAX = 512, GFS_CRC_LENGTH_BITS = 64 };
+enum { GFS_CRC_GROUP = 16, GFS_CRC_LINE = 64, GFS_CRC_LENGTH_BITS = 64 };
 
 /* The check that a crc32 instruction of some CPU computes. */
 typedef enum gfs_crc_instruction {
@@ -41,10 +41,17 @@ typedef struct gfs_crc {
   uint64_t powers[GFS_CRC_LENGTH_BITS]; /* x^(8 2^i) mod P, bit j the coefficient of x^j */
 } gfs_crc;
 
-/* Reduce a register, then a message of one block, then `blocks` blocks of data, to a group of
- * GFS_CRC_GROUP bytes with the same remainder. */
-typedef void gfs_crc_reduce(const gfs_crc *crc, uint64_t state, const uint8_t *message,
-                            size_t blocks, const uint8_t *data, uint8_t *group);
+/* The register after a block of data and `blocks` more. */
+typedef uint64_t gfs_crc_reduce(const gfs_crc *crc, uint64_t state, size_t blocks,
+                                const uint8_t *data);
+
+/* The register after the group of two words, in the order of carry-less multiplications, and the
+ * data behind it: groups and `lines` lines. The register `state` is added to the first data. */
+typedef uint64_t gfs_crc_reduce_line(const gfs_crc *crc, uint64_t low, uint64_t high,
+                                     uint64_t state, size_t lines, const uint8_t *data);
+
+/* The register after the group of two words. */
+typedef uint64_t gfs_crc_group(const gfs_crc *crc, uint64_t low, uint64_t high);
 
 /* Replace a message of GFS_CRC_LINE bytes, then as many lines of data, by such a message with the
  * same remainder, for each of `shards` consecutive messages. The lines at from[n] + ahead, as many,
@@ -61,10 +68,6 @@ typedef void gfs_crc_fold_copy(const gfs_crc *crc, uint8_t *messages, unsigned s
  * remainder. */
 typedef void gfs_crc_narrow(const gfs_crc *crc, uint8_t *message);
 
-/* The register after `groups` groups of GFS_CRC_GROUP bytes. */
-typedef uint64_t gfs_crc_groups(const gfs_crc *crc, uint64_t state, size_t groups,
-                                const uint8_t *data);
-
 /* The register after len bytes, by the crc32 instruction for a check. */
 typedef uint64_t gfs_crc_steps(uint64_t state, size_t len, const uint8_t *data);
 
@@ -75,11 +78,13 @@ typedef struct gfs_crc_set {
   uint32_t carryless; /* of the CPU, GFS_CARRYLESS_* */
   size_t block;       /* a power of two */
   gfs_crc_reduce *reduce[GFS_CRC_ORDERS];
-  gfs_crc_reduce *reduce_line[GFS_CRC_ORDERS]; /* with blocks of GFS_CRC_LINE bytes */
+  gfs_crc_reduce *reduce_lines[GFS_CRC_ORDERS]; /* with blocks of GFS_CRC_LINE bytes */
+  /* By the number of groups in front of whole lines; none: there is a line in front of `lines`. */
+  gfs_crc_reduce_line *reduce_line[GFS_CRC_LINE / GFS_CRC_GROUP][GFS_CRC_ORDERS];
   gfs_crc_fold_line *fold_line[GFS_CRC_ORDERS];
   gfs_crc_fold_copy *fold_copy[GFS_CRC_ORDERS]; /* NULL: the set has no stores around the cache */
   gfs_crc_narrow *narrow_line[GFS_CRC_ORDERS];
-  gfs_crc_groups *group[GFS_CRC_ORDERS];
+  gfs_crc_group *group[GFS_CRC_ORDERS];
   gfs_crc_steps *steps[GFS_CRC_INSTRUCTIONS]; /* NULL: there is no such instruction */
 } gfs_crc_set;
 
@@ -93,7 +98,13 @@ static inline const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa) {
   return set != NULL ? set : gfs_crc_choose(isa);
 }
 
-/* Those of the current instruction set. */
+/* Those of the current instruction set; NULL: they are not found yet. */
+static inline const gfs_crc_set *gfs_crc_known_set(void) {
+  const gfs_isa *isa = gfs_dispatch_known_isa();
+  return isa != NULL ? atomic_load_explicit(&gfs_crc_chosen[isa->id], memory_order_relaxed) : NULL;
+}
+
+/* The same, found now. */
 static inline const gfs_crc_set *gfs_crc_set_now(void) {
   const gfs_isa *isa = gfs_dispatch_known_isa();
   return gfs_crc_set_of(isa != NULL ? isa : gfs_dispatch_isa());
@@ -106,22 +117,37 @@ static inline const gfs_crc *gfs_crc_of(int kind) {
   return kind >= 0 && kind < GFS_CRC_KINDS ? &gfs_crcs[kind] : NULL;
 }
 
-/* The register after bytes: group by group, the rest by tables. */
-uint64_t gfs_crc_pieces(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
-                        const uint8_t *data);
-
-/* The register after bytes without folding: by crc32 instructions if there are any. */
-static inline uint64_t gfs_crc_bytes(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state,
-                                     size_t len, const uint8_t *data) {
-  gfs_crc_steps *steps = set->steps[crc->instruction];
-  return steps != NULL ? steps(state, len, data) : gfs_crc_pieces(crc, set, state, len, data);
-}
+/* The register after bytes, by tables. */
+uint64_t gfs_crc_words(const gfs_crc *crc, uint64_t state, size_t len, const uint8_t *data);
 
 /* Write the sum of a register and the first bytes of data as the first bytes of a message. Data may
  * be the message; if they are not, no load waits for stores to it. */
 void gfs_crc_start(const gfs_crc *crc, uint64_t state, const uint8_t *data, uint8_t *message);
 
-/* The fewest bytes for which folding is faster than groups and tables. */
+/* Eight bytes as a number. Compilers make one load of each of these, but not of loops. */
+static inline uint64_t gfs_crc_word_reflected(const uint8_t *from) {
+  return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
+         (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
+         (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
+}
+
+static inline uint64_t gfs_crc_word_normal(const uint8_t *from) {
+  return (uint64_t)from[0] << 56 | (uint64_t)from[1] << 48 | (uint64_t)from[2] << 40 |
+         (uint64_t)from[3] << 32 | (uint64_t)from[4] << 24 | (uint64_t)from[5] << 16 |
+         (uint64_t)from[6] << 8 | (uint64_t)from[7];
+}
+
+/* The register after a group of GFS_CRC_GROUP bytes, from register 0. */
+static inline uint64_t gfs_crc_group_of(const gfs_crc *crc, const gfs_crc_set *set,
+                                        const uint8_t *group) {
+  const uint8_t *second = group + GFS_CRC_GROUP / 2;
+  if (crc->order == GFS_CRC_REFLECTED)
+    return set->group[crc->order](crc, gfs_crc_word_reflected(group),
+                                  gfs_crc_word_reflected(second));
+  return set->group[crc->order](crc, gfs_crc_word_normal(second), gfs_crc_word_normal(group));
+}
+
+/* The fewest bytes of a shard whose lines are folded piece by piece. */
 #define GFS_CRC_FOLDED_MIN 64u
 
 /* T10's protection information is defined for sectors of these lengths (SBC-3, 4.22); the longer is

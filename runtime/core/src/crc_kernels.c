@@ -17,19 +17,7 @@
 #define DETECTED 0
 #endif
 
-/* Compilers make one load or store of each of these, but not of loops. */
-static inline uint64_t gfs_crc_word_reflected(const uint8_t *from) {
-  return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 |
-         (uint64_t)from[3] << 24 | (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 |
-         (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
-}
-
-static inline uint64_t gfs_crc_word_normal(const uint8_t *from) {
-  return (uint64_t)from[0] << 56 | (uint64_t)from[1] << 48 | (uint64_t)from[2] << 40 |
-         (uint64_t)from[3] << 32 | (uint64_t)from[4] << 24 | (uint64_t)from[5] << 16 |
-         (uint64_t)from[6] << 8 | (uint64_t)from[7];
-}
-
+/* Compilers make one store of each of these, but not of loops. */
 static inline void gfs_crc_put_reflected(uint8_t *to, uint64_t word) {
   to[0] = (uint8_t)word;
   to[1] = (uint8_t)(word >> 8);
@@ -58,14 +46,7 @@ const gfs_crc gfs_crcs[GFS_CRC_KINDS] = {
 #include "crc_tables.inc"
 };
 
-uint64_t gfs_crc_pieces(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
-                        const uint8_t *data) {
-  if (set->block != 0 && len >= GFS_CRC_GROUP) {
-    size_t groups = len / GFS_CRC_GROUP;
-    state = set->group[crc->order](crc, state, groups, data);
-    data += groups * GFS_CRC_GROUP;
-    len -= groups * GFS_CRC_GROUP;
-  }
+uint64_t gfs_crc_words(const gfs_crc *crc, uint64_t state, size_t len, const uint8_t *data) {
   return crc->order == GFS_CRC_REFLECTED ? gfs_bytes_reflected__words(crc, state, len, data)
                                          : gfs_bytes_normal__words(crc, state, len, data);
 }

@@ -71,7 +71,7 @@ static uint64_t last_register(const gfs_crc_shards *shards, const uint8_t *messa
     set->fold_line[crc->order](crc, lines, 1, 1, &second, 0);
   }
   set->narrow_line[crc->order](crc, lines);
-  return gfs_crc_bytes(crc, set, 0, GFS_CRC_GROUP, lines);
+  return gfs_crc_group_of(crc, set, lines);
 }
 
 static void finish_row(gfs_crc_shards *shards, const gfs_crc_row *row) {

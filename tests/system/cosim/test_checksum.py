@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gfsmith.field.checksum import CHECKSUMS
-from gfsmith.ir.folding import DISTANCES, GROUP, LINE, Routine, Tables
+from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, LINE, Routine, Tables
 from gfsmith.lower.checksums import routines, tables
 from gfsmith.prove.checksum.forms import Execution
 from tests.support.folders import built
@@ -25,7 +25,10 @@ from tests.support.paths import ROOT
 #: The sets of x86 in the order of gfs_crc_sets.
 SETS = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq", "sse42")
 #: The operations in the order of the wrapper.
-OPERATIONS = ("reduce", "reduce_line", "fold_line", "fold_copy", "narrow_line", "group", "steps")
+OPERATIONS = (
+    *("reduce", "reduce_lines", *FIRSTS),
+    *("fold_line", "fold_copy", "narrow_line", "group", "steps"),
+)
 RUNS = 5
 WRAPPER = """
 #include "crc_kernels.c"
@@ -42,11 +45,12 @@ int stepped(void)
     return gfs_crc_choose(&isa)->steps[GFS_CRC_CRC32C] != NULL;
 }
 
-enum operation { REDUCE, REDUCE_LINE, FOLD_LINE, FOLD_COPY, NARROW_LINE, GROUP, STEPS };
+enum operation { REDUCE, REDUCE_LINES, FIRST, FOLD_LINE = FIRST + 4, FOLD_COPY, NARROW_LINE, GROUP, STEPS };
 
-/* constants: the folds, then those of the reduction. */
+/* constants: the folds, then those of the reduction. words: the first group. data: for routines that reduce,
+   behind the message. */
 uint64_t run(int set, int order, enum operation operation, const uint64_t (*constants)[2], uint64_t state,
-             uint8_t *message, size_t len, const uint8_t *data, uint8_t *output)
+             const uint64_t *words, uint8_t *message, size_t len, const uint8_t *data, uint8_t *output)
 {
     gfs_crc crc = {.bits = 64};
     for (unsigned word = 0; word < 2; word++) {
@@ -57,11 +61,9 @@ uint64_t run(int set, int order, enum operation operation, const uint64_t (*cons
     const gfs_crc_set *s = &gfs_crc_sets[set];
     switch (operation) {
     case REDUCE:
-        s->reduce[order](&crc, state, message, 1, data, output);
-        break;
-    case REDUCE_LINE:
-        s->reduce_line[order](&crc, state, message, 1, data, output);
-        break;
+        return s->reduce[order](&crc, state, 1, message);
+    case REDUCE_LINES:
+        return s->reduce_lines[order](&crc, state, 1, message);
     case FOLD_LINE:
         s->fold_line[order](&crc, message, 1, 1, &data, 0);
         break;
@@ -72,9 +74,11 @@ uint64_t run(int set, int order, enum operation operation, const uint64_t (*cons
         s->narrow_line[order](&crc, message);
         break;
     case GROUP:
-        return s->group[order](&crc, state, 1, data);
+        return s->group[order](&crc, words[0], words[1]);
     case STEPS:
         return s->steps[GFS_CRC_CRC32C](state, len, data);
+    default:
+        return s->reduce_line[operation - FIRST][order](&crc, words[0], words[1], state, 1, message);
     }
     return state;
 }
@@ -100,10 +104,13 @@ def bits(data: bytes) -> list[int]:
     return [byte >> i & 1 for byte in data for i in range(8)]
 
 
-def executed(routine: Routine, numbers: Tables, state: int, message: bytes, data: bytes) -> Execution:
+def executed(
+    routine: Routine, numbers: Tables, state: int, first: bytes, message: bytes, data: bytes
+) -> Execution:
     """Return the execution of a step, as the prover has it."""
     check = next(check for check in CHECKSUMS if check.reflected == routine.reflected)
-    execution = Execution(check, numbers, bits(message), bits(data), bits(state.to_bytes(8, "little")))
+    register = bits(state.to_bytes(8, "little"))
+    execution = Execution(check, numbers, bits(message), bits(data), register, bits(first))
     execution.run((*routine.head, *routine.body))
     ends = [execution.values[value] for value in routine.after]
     execution.values.update(zip(routine.before, ends, strict=True))
@@ -128,19 +135,20 @@ def test_a_step_is_that_of_the_cpu(compiled: ctypes.CDLL, routine: Routine) -> N
     start = -ctypes.addressof(aligned) % LINE
     for _ in range(RUNS):
         pairs = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in (*DISTANCES, GROUP))
-        message, data = rng.randbytes(routine.block), rng.randbytes(routine.block)
+        message, data = rng.randbytes(routine.lead or routine.block), rng.randbytes(routine.block)
+        first_group = rng.randbytes(GROUP)
         state = rng.getrandbits(64)
         numbers = replace(tables(CHECKSUMS[0]), folds=pairs[:-1], reduction=pairs[-1])
-        want = executed(routine, numbers, state, message, data)
-        output = want.arrays["group" if routine.operation.startswith("reduce") else "copy"]
-        memory = ctypes.create_string_buffer(message, len(message))
+        want = executed(routine, numbers, state, first_group, message, data)
+        output = want.arrays["copy"]
+        memory = ctypes.create_string_buffer(message + data, len(message + data))
         flat = (ctypes.c_uint64 * (2 * len(pairs)))(*(word for pair in pairs for word in pair))
         ctypes.memset(aligned, 0, len(aligned))
         at = ctypes.c_void_p(ctypes.addressof(aligned) + start)
         size = ctypes.c_size_t(routine.block)
-        first = (set_, int(routine.reflected), operation, flat, ctypes.c_uint64(state))
+        first = (set_, int(routine.reflected), operation, flat, ctypes.c_uint64(state), first_group)
         register = compiled.run(*first, memory, size, data, at)
         assert bits(register.to_bytes(8, "little")) == want.register
-        end = 8 * (routine.block if routine.body else GROUP)
+        end = 8 * min(len(message), routine.block if routine.body else GROUP)
         assert bits(memory.raw)[:end] == want.arrays["message"][:end]
         assert bits(aligned.raw[start : start + LINE])[: len(output)] == output[: 8 * LINE]

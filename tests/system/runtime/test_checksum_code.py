@@ -41,6 +41,8 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the libr
 ROUTINES = functions(routine for routine in routines() if routine.set in X86)
 ABI = "sysv"
 MUTANTS = 8  #: of each routine
+#: Reasons for which functions that clang compiled are not proved.
+UNSUPPORTED = ("is cut to 4 bytes", "no semantics for SHRD", "no semantics for EVEX_VINSERTI")
 
 
 def place() -> tuple[Path, str]:
@@ -139,7 +141,8 @@ def test_a_changed_table_is_seen() -> None:
 
 @pytest.mark.parametrize("compiler", ["clang-19", "clang-14"])
 def test_other_compilers_are_not_refuted(compiler: str, tmp_path: Path) -> None:
-    """clang computes a number of lines or words modulo 2^32 in some functions, which is unsupported."""
+    """clang computes a number of lines or words modulo 2^32 in some functions, and has instructions that gcc
+    does not use: these are unsupported."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     library()
@@ -152,7 +155,9 @@ def test_other_compilers_are_not_refuted(compiler: str, tmp_path: Path) -> None:
     image = load(target, None)
     reports = {symbol: prove_machine(symbol, parts, image, ABI) for symbol, parts in ROUTINES.items()}
     assert not [report.reason for report in reports.values() if report.status is Status.REFUTED]
-    assert sum(map(bool, reports.values())) >= len(ROUTINES) - 3
+    reasons = [report.reason for report in reports.values() if not report]
+    assert all(any(known in reason for known in UNSUPPORTED) for reason in reasons), reasons
+    assert len(reasons) < len(ROUTINES) / 2
 
 
 def _another_word(instr: Instruction) -> None:
@@ -183,6 +188,11 @@ def _twice(instr: Instruction) -> None:
     instr.set_immediate_u64(1, 2 * instr.immediate(1) % (1 << 64))
 
 
+def _steps(instr: Instruction) -> bool:
+    """Return whether an instruction changes a register by a number."""
+    return str(instr).startswith(("add ", "sub ", "shl ")) and instr.op1_kind != OpKind.REGISTER
+
+
 def _is_vector(instr: Instruction) -> bool:
     registers = (instr.op_register(n) for n in range(instr.op_count) if instr.op_kind(n) == OpKind.REGISTER)
     return any(map(RegisterExt.is_vector_register, registers))
@@ -210,7 +220,7 @@ WRONG: dict[str, tuple[Callable[[Instruction], bool], Callable[[Instruction], No
     "crc32 of other bytes": (lambda i: str(i).startswith("crc32 "), _of_another_size),
     "bytes without crc32": (lambda i: str(i).startswith("crc32 "), None),
     "the other word": (lambda i: str(i).startswith("vpextrq "), _another_word),
-    "a step twice as long": (lambda i: str(i).startswith(("add ", "sub ", "shl ")), _twice),
+    "a step twice as long": (_steps, _twice),
     "the other way of a branch": (
         lambda i: i.flow_control == FlowControl.CONDITIONAL_BRANCH,
         lambda i: i.negate_condition_code(),
@@ -255,9 +265,10 @@ def test_errors_are_refuted(error: str) -> None:
     assert found.total() >= (10 if "crc32" not in error and error not in _FEW else 2)
 
 
-@pytest.mark.parametrize("symbol", [s for s in ROUTINES if "_normal_" in s])
+@pytest.mark.parametrize("symbol", [s for s in ROUTINES if "_normal_" in s and "_group_" not in s])
 def test_another_order_of_bytes_is_refuted(symbol: str) -> None:
-    """Two bytes exchanged in every copy of the constant by which the bytes of a group are reversed."""
+    """Two bytes exchanged in every copy of the constant by which the bytes of a group are reversed. The words
+    of "group" are in order."""
     order = bytes(reversed(range(GROUP)))
     image = library()
     for segment in library().segments:
@@ -316,4 +327,4 @@ def test_the_command_refutes_a_wrong_library(tmp_path: Path) -> None:
 def test_the_command_needs_functions_of_checksums() -> None:
     assert verify() == (2, "gfsmith: --checksums needs --objects\n")
     status, said = verify(product("libgfsmith-shards.a", "shards"))
-    assert status == 2 and said.endswith("contains none of the 49 provable functions of checksums\n")
+    assert status == 2 and said.endswith("contains none of the 81 provable functions of checksums\n")

@@ -84,6 +84,12 @@ def _wrong(instr: Instr) -> Iterator[Instr]:
             yield replace(instr, width=2 * instr.width)
         case Act.CONSTANTS:
             yield replace(instr, offset=DISTANCES[DISTANCES.index(instr.offset) - 1])
+        case Act.FIRST:
+            yield replace(instr, text={"low": "high", "high": "low"}[instr.text])
+            yield replace(instr, offset=1 - instr.offset)
+        case Act.JOIN:
+            yield replace(instr, args=instr.args[::-1])
+            yield replace(instr, args=instr.args[1:] * 2)
         case Act.LOAD:
             yield replace(instr, text={"message": "data", "data": "message"}[instr.text])
             yield replace(instr, offset=instr.offset ^ instr.width)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gfsmith.emit.c.x86 import NARROW, PREFIX, REPEAT
 from gfsmith.emit.template import render
-from gfsmith.ir.folding import DISTANCES, GROUP, STEPS, WORD, WORDS, Act, Instr, Routine, Tables
+from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, STEPS, WORD, WORDS, Act, Instr, Routine, Tables
 from gfsmith.kernel import architecture
 from gfsmith.kernel.architecture import Arch
 
@@ -89,6 +89,8 @@ _INSERT = {
     32: "_mm256_inserti128_si256({zero}, {group}, 0)",
     16: "{group}",
 }
+#: The first halves of two vectors.
+_JOIN = {64: "_mm512_shuffle_i64x2({}, 0x44)", 32: "_mm256_permute2x128_si256({}, 0x20)"}
 _EXTRACT = {32: "_mm512_extracti64x4_epi64", 16: "_mm256_extracti128_si256"}
 
 
@@ -134,6 +136,14 @@ class _X86:
             case Act.REVERSE:
                 order = f"_mm_set_epi8({', '.join(map(str, range(GROUP)))})"
                 return f"{prefix}_shuffle_epi8({args[0]}, {REPEAT[instr.width]}({order}))"
+            case Act.FIRST:
+                word = f"(long long){instr.text}"
+                return f"_mm_set_epi64x({f'{word}, 0' if instr.offset else f'0, {word}'})"
+            case Act.ZERO:
+                return f"{prefix}_setzero_si{bits}()"
+            case Act.JOIN:
+                halves = ", ".join(f"{prefix}_castsi{bits // 2}_si{bits}({arg})" for arg in args)
+                return _JOIN[instr.width].format(halves)
             case Act.HALF:
                 return f"{_EXTRACT[instr.width]}({args[0]}, {instr.offset})"
         raise AssertionError(f"{instr.act.name} is not for vectors")
@@ -193,6 +203,10 @@ class _Neon:
             case Act.START:
                 word = f"vsetq_lane_u64(state, vdupq_n_u64(0), {instr.offset})"
                 return f"vreinterpretq_u8_u64({word})"
+            case Act.FIRST:
+                return f"vreinterpretq_u8_u64(vsetq_lane_u64({instr.text}, vdupq_n_u64(0), {instr.offset}))"
+            case Act.ZERO:
+                return "vdupq_n_u8(0)"
             case Act.XOR:
                 return _nested("veorq_u8", args)
             case Act.REVERSE:
@@ -313,6 +327,7 @@ def _function(routine: Routine, spelling: _Spelling) -> dict[str, object]:
     """Return the template context of a routine."""
     return {
         "routine": routine,
+        "first": routine.operation in FIRSTS,
         "more": _MORE.get(routine.operation),
         "head": _lines(routine.head, spelling, routine.before),
         "body": _lines(routine.body, spelling),
@@ -345,6 +360,11 @@ def _steps(name: str, routines: Sequence[Routine]) -> dict[str, object]:
     }
 
 
+def _member(operation: str) -> str:
+    """Return the member of gfs_crc_set that has the functions of an operation for each order."""
+    return f"reduce_line[{FIRSTS.index(operation)}]" if operation in FIRSTS else operation
+
+
 def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
     """Return the template context of a set."""
     kept = _SETS[name]
@@ -359,7 +379,7 @@ def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
         "carryless": kept.carryless,
         "wide": kept.width == 64,
         "block": routines[0].block,
-        "operations": list(dict.fromkeys(routine.operation for routine in routines)),
+        "operations": {routine.operation: _member(routine.operation) for routine in routines},
         "instructions": next(n for n, kept_ in _INSTRUCTIONS.items() if kept_.arch is kept.arch),
         "functions": [_function(routine, spelling) for routine in routines],
     }

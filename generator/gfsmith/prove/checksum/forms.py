@@ -69,13 +69,21 @@ def _joined(parts: Iterable[Sequence[int]]) -> Bits:
 
 
 class Execution:
-    """Values of a routine for one check. message, data, register: their bits before."""
+    """Values of a routine for one check. message, data, register: their bits before. first: the bits of two
+    words."""
 
-    def __init__(self, check: Checksum, tables: Tables, message: Bits, data: Bits, register: Bits) -> None:
+    def __init__(
+        self,
+        check: Checksum,
+        tables: Tables,
+        message: Bits,
+        data: Bits,
+        register: Bits,
+        first: Bits | None = None,
+    ) -> None:
         self.check, self.tables = check, tables
-        self.arrays = {"message": list(message), "data": data}
-        self.arrays |= {"copy": [0] * len(data), "group": [0] * _GROUP}
-        self.register = register
+        self.arrays = {"message": list(message), "data": data, "copy": [0] * len(data)}
+        self.register, self.first = register, first or []
         self.values: dict[int, Bits] = {}
         self.constants: dict[int, tuple[int, int]] = {}
 
@@ -107,7 +115,7 @@ class Execution:
                 self.values[instr.result] = result
 
     def _store(self, instr: Instr, bits: Bits) -> None:
-        if instr.text not in (("copy",) if instr.act is Act.STREAM else ("message", "group")):
+        if instr.text != ("copy" if instr.act is Act.STREAM else "message"):
             raise Refutation(f"{instr.act.name} is to {instr.text}")
         array, at = self.arrays[instr.text], BYTE * instr.offset
         if at + len(bits) > len(array):
@@ -137,6 +145,13 @@ class Execution:
             case Act.HALF:
                 half = len(args[0]) // 2
                 return args[0][half * instr.offset : half * (instr.offset + 1)]
+            case Act.FIRST:
+                place, word = _WORD * instr.offset, _word(self.first, int(instr.text == "high"))
+                return [0] * place + word + [0] * (_GROUP - _WORD - place)
+            case Act.ZERO:
+                return [0] * (BYTE * instr.width)
+            case Act.JOIN:
+                return _joined(args)
         return self._on_register(instr, args)
 
     def _started(self, instr: Instr) -> Bits:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gfsmith.ir.folding import GROUP, LINE, STEPS, WORD, Routine
+from gfsmith.ir.folding import FIRSTS, GROUP, LINE, STEPS, WORD, Routine
 from gfsmith.prove.checksum.memory import FoldingMemory, areas, unchanged
-from gfsmith.prove.checksum.values import STATE, Program
+from gfsmith.prove.checksum.values import FIRST, STATE, Program
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.accumulators import Growth, Register
 from gfsmith.prove.machine.architecture import Architecture, Start
@@ -41,7 +41,11 @@ FEATURES = {
     "crc": ("CRC32",),
 }
 #: The operations that are proved.
-OPERATIONS = ("reduce", "reduce_line", "fold_line", "fold_copy", "narrow_line", "group", *STEPS.values())
+OPERATIONS = (
+    *("reduce", "reduce_lines", *FIRSTS),
+    *("fold_line", "fold_copy", "narrow_line", "group"),
+    *STEPS.values(),
+)
 _MOST_STEPS = 20_000  #: 20 times the instructions that proofs follow
 _MOST_BLOCKS = 1 << 48  #: more bytes than an address space has
 _WORD_BITS = 32
@@ -92,8 +96,7 @@ def _entry_state(
     length = lengths[0] if lengths[0] == lengths[1] else scale(symbol(LENGTH), contract.block)
     facts.assume(length, *lengths)
     facts.assume(symbol(REST), 0, program.routine.block - 1)
-    if program.behind:
-        length = add(length, symbol(REST))
+    length = add(length, symbol(REST) if program.behind else program.routine.lead)
     several = operation.startswith("fold")
     shards: Word = symbol(SOURCES) if several else 1
     facts.assume(symbol(SOURCES), 0, (1 << _WORD_BITS) - 1)
@@ -107,9 +110,8 @@ def _entry_state(
         decode=contract.layout.decode,
         stack=empty_stack(arch, abi),
         program=program,
-        messages=scale(shards, program.routine.block),
-        results=0 if program.registered else scale(shards, LINE) if several else GROUP,
-        target="" if program.registered else "group" if operation.startswith("reduce") else "message",
+        messages=0 if program.returned else scale(shards, program.routine.block),
+        results=0 if program.returned else scale(shards, LINE) if several else GROUP,
     )
     given = _stepped(length) if program.behind else _arguments(operation, memory.blocks, shards)
     return called_with(arch, abi, start, given, memory)
@@ -124,22 +126,28 @@ def _state() -> Runs:
     return ((WORD, domain.variable(STATE, 0, 0)),)
 
 
+def _first() -> list[Value]:
+    """Return the words of the first group."""
+    return [((WORD, domain.variable(FIRST, 0, at)),) for at in (0, WORD)]
+
+
 def _arguments(operation: str, blocks: Word, shards: Word) -> list[Value]:
     """Return the parameters of crc.h. Only 32 bits of `shards` have a meaning."""
     table, message = symbol(Address("coeffs")), symbol(Address("message"))
     count = add(shards, scale(symbol(_ABOVE), 1 << _WORD_BITS))
     match operation:
-        case "reduce" | "reduce_line":
-            data, group = symbol(Address("src", 0)), symbol(Address("group"))
-            return [table, _state(), message, blocks, data, group]
-        case "group":
+        case "reduce" | "reduce_lines":
             return [table, _state(), blocks, symbol(Address("src", 0))]
+        case "group":
+            return [table, *_first()]
         case "fold_line":
             return [table, message, count, blocks, symbol(Address("srcs")), symbol("ahead")]
         case "fold_copy":
             return [table, message, count, blocks, symbol(Address("srcs")), symbol(Address("dsts"))]
         case "narrow_line":
             return [table, message]
+    if operation in FIRSTS:
+        return [table, *_first(), _state(), blocks, symbol(Address("src", 0))]
     raise Unsupported(f"{operation} in vectors")
 
 
@@ -148,7 +156,7 @@ def _check_end(contract: Contract, arch: Architecture, start: Start, state: Stat
     memory = state.memory
     assert isinstance(memory, FoldingMemory)
     memory.check_written()
-    if memory.program.registered:
+    if memory.program.returned:
         found = as_bytes(state, state.gpr[arch.abis[contract.abi].result], WORD)
         if found != memory.program.register(memory.blocks, memory.left):
             raise domain.refutation(found, "the register that is returned is not that of the program")
@@ -187,7 +195,7 @@ def _copied(output: Word, start: Word, size: int, sources: Word) -> Runs:
 def _contract(routine: Routine, abi: str) -> Contract:
     """Return the part of the contract that the exploration needs. The unwind tables are the compiler's, and
     it may leave code that is never reached. The caller of fold_copy fences the stores."""
-    loop = routine.operation != "narrow_line"
+    loop = routine.operation not in ("narrow_line", "group")
     return Contract(
         operation=routine.operation,
         inputs=1,

@@ -1,4 +1,4 @@
-"""Memory that a checksum routine may access: its table, messages, data, copies, the group, its stack.
+"""Memory that a checksum routine may access: its table, messages, data, copies, its stack.
 
 As in prove/machine/memory.py nothing but the extent of the written bytes is kept: a store must write the
 bytes that the program has at that place in the end.
@@ -59,13 +59,12 @@ def unchanged(runs: Runs) -> Runs:
 
 @dataclass(slots=True, kw_only=True)
 class FoldingMemory(Memory):
-    """The memory of one path. messages: bytes of the messages. results: bytes of the results. target: the
-    region of the results, "message" or "group"; "": there is none."""
+    """The memory of one path. messages: bytes of the messages. results: bytes of the results, which replace
+    messages."""
 
     program: Program
     messages: Word
     results: Word
-    target: str
 
     def copy(self, facts: Facts) -> FoldingMemory:
         written = {index: each.copy() for index, each in self.written.items()}
@@ -78,8 +77,9 @@ class FoldingMemory(Memory):
 
     @property
     def blocks(self) -> Word:
-        """The number of blocks of data of a message."""
-        found = divide(subtract(self.limits.length, self.left), self.program.routine.block)
+        """The number of blocks of data in the loop."""
+        apart = self.program.routine.lead or self.left
+        found = divide(subtract(self.limits.length, apart), self.program.routine.block)
         if found is None:
             raise Unsupported(f"the number of blocks of {self.limits.length} bytes")
         return found
@@ -104,23 +104,21 @@ class FoldingMemory(Memory):
     def load(self, address: Word, size: int) -> Runs:
         place = base(address)
         kind = place[0].kind if place is not None else ""
-        if place is None or kind not in ("coeffs", "message", "group"):
+        if place is None or kind not in ("coeffs", "message"):
             return Memory.load(self, address, size)
         region, offset = place
         if kind == "coeffs":
             self.inside(region, offset, size, self.limits.table)
             return ((size, domain.variable(TABLE, 0, offset)),)
-        if kind == "group":
-            raise Refutation("reads the group")
         self.inside(region, offset, size, self.messages)
         written = self.written.get(RESULT, Written())
-        if self.target == kind and written.overlaps(offset, size, self.facts):
+        if written.overlaps(offset, size, self.facts):
             raise Unsupported(f"a message is read back at {offset}")
         return ((size, domain.variable(MESSAGE, 0, offset)),)
 
     def store(self, address: Word, runs: Runs) -> None:
         place = base(address)
-        if place is None or place[0].kind != self.target:
+        if place is None or place[0].kind != "message" or self.results == 0:
             Memory.store(self, address, runs)
             return
         region, offset = place
@@ -147,7 +145,7 @@ class FoldingMemory(Memory):
 
     def _unchanged(self) -> bool:
         """Return whether the results are the messages before the call."""
-        if self.target != "message" or self.blocks != 0 or not self.program.width:
+        if self.blocks != 0 or not self.program.width:
             return False
         return self.program.result(0, 0) == ((LINE, domain.variable(MESSAGE, 0, 0)),)
 

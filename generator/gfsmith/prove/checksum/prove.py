@@ -2,14 +2,16 @@
 
 The definition of a check (field/checksum.py) is executed on linear forms beside the routine:
 
-- "reduce", "reduce_line": let R be the remainder of the group for some values of the loop. Before the loop,
-  R is the register after the message from the given register. For any values and every block B, the next
-  values have the register after B from R. By induction the group has the register after all blocks.
+- "reduce", "reduce_lines", FIRSTS: let R be the register that some values of the loop lead to. Before the
+  loop, R is the register after the first data: from the given register, to which the FIRSTS add the register
+  after the first group. For any values and every block B, the next values have the register after B from R.
+  By induction the result is the register after all data.
 - "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new message is
   that of A, then B. By induction over the blocks it is that of A and all blocks. "fold_copy" copies B, and
   "fold_line" nothing.
 - "narrow_line": the remainder of the 16 bytes is that of the whole message.
-- "group", "word", "half", "quarter", "byte": for every register, the new one is that after the data. By
+- "group": the register is that after the group, from register 0.
+- "word", "half", "quarter", "byte": for every register, the new one is that after the data. By
   induction it is that after any number of such steps.
 
 The remainder of A is the register after A from register 0. Register S before a message equals S added to the
@@ -20,7 +22,7 @@ too.
 from __future__ import annotations
 
 from gfsmith.field.checksum import BYTE, Checksum, after
-from gfsmith.ir.folding import DISTANCES, GROUP, NIBBLES, WORD, Routine, Tables
+from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, NIBBLES, WORD, Routine, Tables
 from gfsmith.prove.checksum.forms import Bits, Execution, unknowns
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
 
@@ -67,22 +69,40 @@ def _fold(routine: Routine, check: Checksum, tables: Tables) -> None:
     _same(unchanged.arrays["message"], message, "a message without data")
 
 
+def _first(check: Checksum) -> tuple[Bits, Bits]:
+    """Return a group of unknown bits, and the bits of its two words."""
+    group = unknowns(BYTE * GROUP)
+    if check.reflected:
+        return group, group
+    return group, [bit for n in reversed(range(0, len(group), BYTE)) for bit in group[n : n + BYTE]]
+
+
 def _reduced(execution: Execution, check: Checksum, routine: Routine) -> Bits:
-    """Return the remainder of the group to which the close turns the current values."""
+    """Return the register to which the close turns the current values."""
+    execution.register = []
     execution.run(routine.close)
-    return _remainder(check, execution.arrays["group"])
+    number, padding = execution.register, _REGISTER - check.degree
+    low, high = (number[: check.degree], number[check.degree :]), (number[padding:], number[:padding])
+    kept, rest = low if check.reflected else high
+    if len(number) != _REGISTER or any(rest):
+        raise Refutation("the result is not a register of the check")
+    return check.register(kept)
 
 
 def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
     size, before = BYTE * routine.block, routine.before
     if len(before) != len(routine.after) or len(set(before)) != len(before) or size % len(before):
         raise Refutation("the loop does not carry all of its values on")
-    message, register = unknowns(size), unknowns(check.degree, size)
-    first = size + check.degree
-    execution = Execution(check, tables, message, unknowns(size, first), _number(check, register))
+    group, words = _first(check)
+    message = unknowns(BYTE * routine.lead, len(group))
+    register = unknowns(check.degree, len(group) + len(message))
+    first = len(group) + len(message) + len(register)
+    execution = Execution(check, tables, message, unknowns(size, first), _number(check, register), words)
     execution.run(routine.head)
     got = _reduced(execution, check, routine)
-    _same(got, _remainder(check, message, register), "the remainder before the loop")
+    if routine.operation in FIRSTS:
+        register = [x ^ y for x, y in zip(register, _remainder(check, group), strict=True)]
+    _same(got, _remainder(check, message, register), "the register before the loop")
     width = size // len(before)
     for n, value in enumerate(before):
         execution.values[value] = unknowns(width, first + size + n * width)
@@ -93,7 +113,14 @@ def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
     results = [execution.values[value] for value in routine.after]
     execution.values.update(zip(before, results, strict=True))
     got = _reduced(execution, check, routine)
-    _same(got, _remainder(check, execution.arrays["data"], register), "the remainder after a block")
+    _same(got, _remainder(check, execution.arrays["data"], register), "the register after a block")
+
+
+def _group(routine: Routine, check: Checksum, tables: Tables) -> None:
+    group, words = _first(check)
+    execution = Execution(check, tables, [], [], [], words)
+    execution.run(routine.head)
+    _same(execution.register, _number(check, _remainder(check, group)), "the register")
 
 
 def _narrow(routine: Routine, check: Checksum, tables: Tables) -> None:
@@ -113,11 +140,12 @@ def _register(routine: Routine, check: Checksum, tables: Tables) -> None:
 
 _OPERATIONS = {
     "reduce": _reduce,
-    "reduce_line": _reduce,
+    "reduce_lines": _reduce,
+    **dict.fromkeys(FIRSTS, _reduce),
     "fold_line": _fold,
     "fold_copy": _fold,
     "narrow_line": _narrow,
-    "group": _register,
+    "group": _group,
     "word": _register,
     "half": _register,
     "quarter": _register,

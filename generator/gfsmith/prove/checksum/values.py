@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import gcd
 
-from gfsmith.ir.folding import DISTANCES, GROUP, WORD, Act, Instr, Routine, Value
+from gfsmith.ir.folding import DISTANCES, GROUP, STEPS, WORD, Act, Instr, Routine, Value
 from gfsmith.prove.checksum.layout import FOLDS, REDUCTION
 from gfsmith.prove.machine import crc32, domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.lanes import shift_number
 from gfsmith.prove.machine.linear import Word, add, scale
 
-#: Kinds of unknown bytes: those of the table, of messages before the call, of the register before, and of the
-#: values that the loop carries, for every number of blocks that it has folded.
-TABLE, MESSAGE, STATE, CARRIED = "crc", "message", "state", "carried"
+#: Kinds of unknown bytes: those of the table, of messages before the call, of the register before, of the
+#: first group, and of the values that the loop carries, for every number of blocks that it has folded.
+TABLE, MESSAGE, STATE, FIRST, CARRIED = "crc", "message", "state", "first", "carried"
 _MOST = 32  #: blocks whose values are written out
 _Values = dict[Value, Runs]
 #: The key of the register among the values; no instruction has this number.
@@ -38,22 +38,27 @@ class Program:
     _known: dict[tuple[Word, Word, int], list[Runs]] = field(default_factory=dict)
 
     @property
-    def registered(self) -> bool:
-        """True for a routine that changes a register by each block, and stores nothing."""
-        return any(instr.act is Act.RESULT for instr in self.routine.head)
+    def returned(self) -> bool:
+        """True for a routine that returns a register, and stores nothing."""
+        return any(instr.act is Act.RESULT for instr in self.routine.instructions())
+
+    @property
+    def stepped(self) -> bool:
+        """True for a routine that changes a register by each block."""
+        return self.routine.operation in STEPS.values()
 
     @property
     def _loop(self) -> tuple[tuple[Instr, ...], tuple[Instr, ...], tuple[Value, ...], tuple[Value, ...]]:
         """The code before the loop and in it, the values that an iteration begins with, and those at its
         end."""
-        if self.registered:
+        if self.stepped:
             return (), self.routine.head, (REGISTER,), (REGISTER,)
         return self.routine.head, self.routine.body, self.routine.before, self.routine.after
 
     @property
     def width(self) -> int:
         """Bytes of a value that the loop carries."""
-        if self.registered:
+        if self.stepped:
             return WORD
         return self.routine.block // len(self.routine.before) if self.routine.before else 0
 
@@ -85,8 +90,8 @@ class Program:
         return [values[value] for value in before]
 
     def _data(self, blocks: Word) -> Word:
-        """Return the place of the data behind so many blocks."""
-        return scale(blocks, self.routine.block)
+        """Return the place of the data behind so many blocks of the loop."""
+        return add(self.routine.lead, scale(blocks, self.routine.block))
 
     def _unknown(self, blocks: Word, shard: Word) -> Iterator[Runs]:
         start = scale(shard, self.routine.block)
@@ -96,6 +101,8 @@ class Program:
 
     def register(self, blocks: Word, left: int) -> Runs:
         """Return the register after all blocks, and `left` bytes behind them."""
+        if not self.stepped:
+            return self._reduced(blocks)
         values = {REGISTER: self.carried(blocks, 0)[0]}
         place = self._data(blocks)
         for routine in self.behind:
@@ -104,8 +111,15 @@ class Program:
                 place = add(place, routine.block)
         return values[REGISTER]
 
+    def _reduced(self, blocks: Word) -> Runs:
+        values = _start()
+        self._run(values, self.routine.head, 0, 0)
+        values |= zip(self.routine.before, self.carried(blocks, 0), strict=True)
+        self._run(values, self.routine.close, 0, 0)
+        return values[REGISTER]
+
     def result(self, blocks: Word, shard: Word) -> Runs:
-        """Return the message, or the group, that the routine stores after all blocks: the bytes from the
+        """Return the message that the routine stores after all blocks: the bytes from the
         first one on."""
         values = _start()
         stored = self._run(values, self.routine.head, 0, shard)
@@ -138,6 +152,8 @@ class Program:
     def _value(self, instr: Instr, args: list[Runs], data: Word, shard: Word) -> Runs:
         match instr.act:
             case Act.LOAD if instr.text == "message":
+                if self.routine.lead:
+                    return ((instr.width, domain.variable("src", shard, instr.offset)),)
                 place = add(scale(shard, self.routine.block), instr.offset)
                 return ((instr.width, domain.variable(MESSAGE, 0, place)),)
             case Act.LOAD | Act.WORD:
@@ -158,6 +174,14 @@ class Program:
                 return domain.merge([run for n in places for run in _byte(args[0], n ^ GROUP - 1)])
             case Act.HALF:
                 return domain.cut(args[0], instr.width * instr.offset, instr.width * (instr.offset + 1))
+            case Act.ZERO:
+                return domain.zeros(instr.width)
+            case Act.JOIN:
+                return domain.merge([run for half in args for run in half])
+            case Act.FIRST:
+                place = WORD * instr.offset
+                word = (WORD, domain.variable(FIRST, 0, WORD * (instr.text == "high")))
+                return domain.merge([*domain.zeros(place), word, *domain.zeros(GROUP - WORD - place)])
         return _in_group(instr, args)
 
 
