@@ -26,7 +26,7 @@ DISTANCES = tuple(GROUP << n for n in range(6))
 STEPS = {WORD: "word", 4: "half", 2: "quarter", 1: "byte"}
 
 
-#: The operations that begin with the group of two words, by the number of groups in front of whole lines.
+#: The operations that begin with the group of two words, by the number of groups before whole lines.
 FIRSTS = tuple(f"reduce_line{groups}" for groups in range(LINE // GROUP))
 
 

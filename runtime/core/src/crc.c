@@ -13,7 +13,7 @@
 #define STEPPED_MAX 192u
 
 /* The fewest bytes for which the longer blocks are faster than lines; half of them if at most a
- * group of bytes is in front of whole blocks. */
+ * group of bytes is before whole blocks. */
 #define BLOCKS_MIN 1024u
 
 /* The first bytes of a piece, at most a group: at the end of a group that begins with zeros,

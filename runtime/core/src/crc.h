@@ -79,7 +79,7 @@ typedef struct gfs_crc_set {
   size_t block;       /* a power of two */
   gfs_crc_reduce *reduce[GFS_CRC_ORDERS];
   gfs_crc_reduce *reduce_lines[GFS_CRC_ORDERS]; /* with blocks of GFS_CRC_LINE bytes */
-  /* By the number of groups in front of whole lines; none: there is a line in front of `lines`. */
+  /* By the number of groups before whole lines; none: there is a line before `lines`. */
   gfs_crc_reduce_line *reduce_line[GFS_CRC_LINE / GFS_CRC_GROUP][GFS_CRC_ORDERS];
   gfs_crc_fold_line *fold_line[GFS_CRC_ORDERS];
   gfs_crc_fold_copy *fold_copy[GFS_CRC_ORDERS]; /* NULL: the set has no stores around the cache */
