@@ -5,7 +5,7 @@
 #include "inlining.h"
 #include "sizes.h"
 
-#define WORD 8u
+#define CRC_WORD 8u
 
 /* The fewest bytes for which folding is faster than crc32 instructions, one for each word. These
  * take 3 cycles on x86 and 2 or 3 on Arm, so 72 at this length. Folding a line takes a carry-less
@@ -45,35 +45,35 @@ static GFS_INLINED uint64_t part_reflected(size_t len, const uint8_t *data) {
 
 static GFS_INLINED uint64_t part_normal(size_t len, const uint8_t *data) {
   if (len >= 4)
-    return quarter_normal(data) << 32 | quarter_normal(data + len - 4) << 8 * (WORD - len);
-  return (uint64_t)data[0] << 56 | (uint64_t)data[len / 2] << 8 * (WORD - 1 - len / 2) |
-         (uint64_t)data[len - 1] << 8 * (WORD - len);
+    return quarter_normal(data) << 32 | quarter_normal(data + len - 4) << 8 * (CRC_WORD - len);
+  return (uint64_t)data[0] << 56 | (uint64_t)data[len / 2] << 8 * (CRC_WORD - 1 - len / 2) |
+         (uint64_t)data[len - 1] << 8 * (CRC_WORD - len);
 }
 
 /* Reflected: the first byte is the lowest of a word, and the first word the low one. */
 static GFS_INLINED first_group first_reflected(uint64_t state, size_t len, uint64_t word,
                                                const uint8_t *data) {
   word ^= state;
-  if (len < WORD)
-    return (first_group){0, word << 8 * (WORD - len), state >> 8 * len};
-  size_t behind = len - WORD;
+  if (len < CRC_WORD)
+    return (first_group){0, word << 8 * (CRC_WORD - len), state >> 8 * len};
+  size_t behind = len - CRC_WORD;
   if (behind == 0)
     return (first_group){0, word, 0};
   uint64_t high = gfs_crc_word_reflected(data + behind) ^ state >> 8 * (behind - 1) >> 8;
-  return (first_group){word << 8 * (WORD - behind), high, 0};
+  return (first_group){word << 8 * (CRC_WORD - behind), high, 0};
 }
 
 /* Normal: the first byte is the highest of a word, and the first word the high one. */
 static GFS_INLINED first_group first_normal(uint64_t state, size_t len, uint64_t word,
                                             const uint8_t *data) {
   word ^= state;
-  if (len < WORD)
-    return (first_group){word >> 8 * (WORD - len), 0, state << 8 * len};
-  size_t behind = len - WORD;
+  if (len < CRC_WORD)
+    return (first_group){word >> 8 * (CRC_WORD - len), 0, state << 8 * len};
+  size_t behind = len - CRC_WORD;
   if (behind == 0)
     return (first_group){word, 0, 0};
   uint64_t low = gfs_crc_word_normal(data + behind) ^ state << 8 * (behind - 1) << 8;
-  return (first_group){low, word >> 8 * (WORD - behind), 0};
+  return (first_group){low, word >> 8 * (CRC_WORD - behind), 0};
 }
 
 /* The first `len` bytes, less than a group, of a group at least. */
@@ -91,10 +91,10 @@ static GFS_INLINED uint64_t after_part(const gfs_crc *crc, const gfs_crc_set *se
                                        size_t len, const uint8_t *data) {
   first_group first;
   if (crc->order == GFS_CRC_REFLECTED) {
-    uint64_t word = len < WORD ? part_reflected(len, data) : gfs_crc_word_reflected(data);
+    uint64_t word = len < CRC_WORD ? part_reflected(len, data) : gfs_crc_word_reflected(data);
     first = first_reflected(state, len, word, data);
   } else {
-    uint64_t word = len < WORD ? part_normal(len, data) : gfs_crc_word_normal(data);
+    uint64_t word = len < CRC_WORD ? part_normal(len, data) : gfs_crc_word_normal(data);
     first = first_normal(state, len, word, data);
   }
   return set->group[crc->order](crc, first.low, first.high) ^ first.state;
@@ -166,8 +166,8 @@ static GFS_NOT_INLINED gfsmith_status by_words(const gfs_crc *crc, uint64_t *sta
   return ended(crc, state, gfs_crc_words(crc, before, len, data));
 }
 
-static GFS_INLINED gfsmith_status update(const gfs_crc *crc, const gfs_crc_set *set,
-                                         uint64_t *state, size_t len, const uint8_t *data) {
+static GFS_INLINED gfsmith_status add_bytes(const gfs_crc *crc, const gfs_crc_set *set,
+                                            uint64_t *state, size_t len, const uint8_t *data) {
   bool stepped = set->steps[crc->instruction] != NULL;
   if (stepped && (len < STEPPED_MAX || set->block == 0))
     return by_steps(crc, set, state, len, data);
@@ -183,14 +183,14 @@ static GFS_INLINED gfsmith_status update(const gfs_crc *crc, const gfs_crc_set *
 uint64_t gfs_crc_updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,
                          const uint8_t *data) {
   if (len > 0)
-    update(crc, set, &checksum, len, data);
+    add_bytes(crc, set, &checksum, len, data);
   return checksum;
 }
 
 /* The first update with an instruction set. */
 static GFS_NOT_INLINED gfsmith_status first_update(const gfs_crc *crc, uint64_t *state, size_t len,
                                                    const uint8_t *data) {
-  return update(crc, gfs_crc_set_now(), state, len, data);
+  return add_bytes(crc, gfs_crc_set_now(), state, len, data);
 }
 
 gfsmith_status gfsmith_checksum_update(gfsmith_checksum kind, uint64_t *state, size_t len,
@@ -202,7 +202,7 @@ gfsmith_status gfsmith_checksum_update(gfsmith_checksum kind, uint64_t *state, s
   if (len == 0)
     return GFSMITH_OK;
   const gfs_crc_set *set = gfs_crc_known_set();
-  return set != NULL ? update(crc, set, state, len, data) : first_update(crc, state, len, data);
+  return set != NULL ? add_bytes(crc, set, state, len, data) : first_update(crc, state, len, data);
 }
 
 static bool is_sector(gfsmith_checksum kind, size_t sector) {
