@@ -157,13 +157,19 @@ void change_end(change *c) {
   c->folder = -1;
 }
 
+/* The message names a folder that cannot be entered, because users do not know the record. */
+static int refuse_record(const char *folder, const char *path, int reason) {
+  bool entered = access(folder, X_OK) == 0;
+  return refuse("cannot read %s: %s", entered ? path : folder, strerror(reason));
+}
+
 int change_incomplete(const char *folder, gfsmith_shards_header *set, bool *found) {
   char *path = path_join(folder, RECORD);
   int record = open_input(path);
   int valid = record >= 0                           ? read_header(record, set, NULL)
               : errno == ENOENT || errno == ENOTDIR ? 0
                                                     : -1;
-  int status = valid < 0 ? refuse("cannot read %s: %s", path, strerror(errno)) : TOOL_OK;
+  int status = valid < 0 ? refuse_record(folder, path, errno) : TOOL_OK;
   *found = valid > 0;
   if (record >= 0)
     close(record);

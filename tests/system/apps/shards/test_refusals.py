@@ -133,6 +133,30 @@ def test_paths_that_are_no_files(shards: Path, tmp_path: Path, refused: Callable
     assert refused(Path("/dev/null")) == "/dev/null is not a regular file"
 
 
+def without_privileges() -> None:
+    """Permissions do not bind root."""
+    if os.geteuid() == 0:
+        os.setresuid(65534, 65534, 65534)
+
+
+@pytest.mark.parametrize("command", ["verify", "repair", "info"])
+def test_a_folder_that_cannot_be_entered(tool: Tool, shards: Path, tmp_path: Path, command: str) -> None:
+    """The message names the folder, not the change record in it, unless the record alone cannot be read."""
+    tmp_path.chmod(0o755)
+    program = shutil.copy(tool.program, tmp_path)  # the checkout may be in a folder that is closed to others
+
+    def refusal(named: Path) -> str:
+        return Tool(Path(program), tool.environment).refusal(command, named, before=without_privileges)
+
+    shards.chmod(0o644)
+    for named in (shards, shard(shards, 0)):
+        assert refusal(named) == f"cannot read {shards}: Permission denied"
+    shards.chmod(0o755)
+    record = shards / ".gfsmith-shards.change"
+    record.touch(0)
+    assert refusal(shards) == f"cannot read {record}: Permission denied"
+
+
 def test_a_fifo_is_not_waited_for(tool: Tool, shards: Path, tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
