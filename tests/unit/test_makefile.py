@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,6 +39,49 @@ def test_the_library_reads_the_list_of_kernels_after_gen(root: Path) -> None:
             ["make", "-n", "-B", *goals], cwd=root, capture_output=True, text=True, check=True
         )
         assert ("--no-print-directory lib" in done.stdout) == separate, goals
+
+
+@pytest.fixture
+def with_blanks(root: Path, tmp_path: Path) -> Path:
+    """A checkout in a folder with blanks, in which nothing is built."""
+    checkout = tmp_path / "with two blanks"
+    checkout.mkdir()
+    for path in (*root.glob("[!.]*"), root / ".venv"):
+        if path.name != "build":
+            (checkout / path.name).symlink_to(path)
+    return checkout
+
+
+def test_recipes_in_a_folder_with_blanks(with_blanks: Path) -> None:
+    """Each command gets the path of the checkout within one argument."""
+    for goal in ("java", "install", "compose", "python"):
+        done = subprocess.run(
+            ["make", "-n", goal], cwd=with_blanks, capture_output=True, text=True, check=True
+        )
+        lines = done.stdout.replace("\\\n", " ").splitlines()
+        for line in (line for line in lines if str(with_blanks) in line):
+            assert line.count(str(with_blanks)) == "\0".join(shlex.split(line)).count(str(with_blanks)), line
+
+
+def test_maven_fetches_into_a_folder_with_blanks(with_blanks: Path, tmp_path: Path) -> None:
+    """The recipe runs with a Maven that writes the artifact into the folder that it is given."""
+    maven = tmp_path / "bin" / "mvn"
+    maven.parent.mkdir()
+    maven.write_text(
+        "#!/bin/sh -e\n"
+        "for word; do\n"
+        "  case $word in -DoutputDirectory=*) folder=${word#*=};; -*|*:copy) ;; *) exit 3;; esac\n"
+        "done\n"
+        'mkdir -p "$folder"\n'
+        'printf classes > "$folder/hadoop-common.jar"\n'
+    )
+    maven.chmod(0o755)
+    digest = hashlib.sha256(b"classes").hexdigest()
+    command = ["make", "--no-print-directory", f"SHA256={digest}", "hadoop-common"]
+    environment = os.environ | {"PATH": f"{maven.parent}:{os.environ['PATH']}"}
+    done = subprocess.run(command, cwd=with_blanks, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (with_blanks / "build/maven/hadoop-common.jar").read_bytes() == b"classes"
 
 
 def test_compiled_modules_are_kept(root: Path) -> None:
