@@ -34,6 +34,12 @@ def test_contents(archive: Path) -> None:
     assert not any(os.fsencode(ROOT) in text for text in texts)
 
 
+def test_the_size_of_the_page(archive: Path) -> None:
+    page = (ROOT / "bindings" / "java" / "README.md").read_text(encoding="utf-8")
+    (stated,) = re.findall(r"`build/java/gfsmith-VERSION\.jar` \((\d+) KB\)", page)
+    assert archive.stat().st_size == pytest.approx(1000 * int(stated), rel=0.05)
+
+
 def test_the_archive_is_reproducible(archive: Path, tmp_path: Path) -> None:
     """The same bytes, built in another folder, by a user with another language and time zone."""
     environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8"}
