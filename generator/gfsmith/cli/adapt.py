@@ -10,7 +10,7 @@ import click
 
 from gfsmith.cli import library
 from gfsmith.cli.completion import fixed
-from gfsmith.cli.console import fail, out, print_json
+from gfsmith.cli.console import InputPath, fail, out, print_json
 from gfsmith.cli.sizes import Size
 from gfsmith.kernel.operation import MAX_SHARDS
 
@@ -133,7 +133,7 @@ def _interrupted() -> NoReturn:
 
 
 @click.command("adapt")
-@click.option("--trace", "trace_path", type=click.Path(path_type=Path), help="Summarize a trace.")
+@click.option("--trace", "trace_path", type=InputPath(path_type=Path), help="Summarize a trace.")
 @click.option(
     "--live",
     "followed",
@@ -157,7 +157,7 @@ def _interrupted() -> NoReturn:
 @click.option(
     "--device",
     "device_path",
-    type=click.Path(path_type=Path),
+    type=InputPath(path_type=Path),
     help="Description of the memory, a TOML file; without --live: check this file.",
 )
 @click.option(

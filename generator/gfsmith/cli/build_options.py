@@ -10,7 +10,7 @@ import click
 
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli.completion import fixed
-from gfsmith.cli.console import OutputPath
+from gfsmith.cli.console import InputPath, OutputPath
 from gfsmith.codes import names
 from gfsmith.kernel.isa import BY_NAME
 
@@ -24,7 +24,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of a build to a command: the configuration file, the flags that override its
     [generator] table, and additional kernels. The values are the arguments of build.request.load."""
     for option in reversed((
-        click.option("-c", "--config", "path", type=click.Path(path_type=Path), default=CONFIGURATION,
+        click.option("-c", "--config", "path", type=InputPath(path_type=Path), default=CONFIGURATION,
                      show_default=True, help="Configuration file."),
         click.option("--isa", "isas", multiple=True, help="Only this instruction set; repeatable.",
                      shell_complete=fixed(BY_NAME)),

@@ -36,6 +36,14 @@ class OutputPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class InputPath(click.Path):
+    """The path of a file that a command reads. "-" means standard input, as in other programs, and ./- means
+    a file of this name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert("/dev/stdin" if value == "-" else value, param, ctx)
+
+
 @cache
 def out() -> Console:
     """Return the console for tables. Rich is imported on the first call, since it is slow to load."""

@@ -12,7 +12,7 @@ import click
 
 from gfsmith.cli import library
 from gfsmith.cli.completion import fixed
-from gfsmith.cli.console import fail
+from gfsmith.cli.console import InputPath, fail
 from gfsmith.cli.lists import list_option
 from gfsmith.codes import names, shape
 from gfsmith.graph.types import MAX_RANKS, SCHEMES, GraphError
@@ -192,7 +192,7 @@ def _show(text: str, name: str, as_dot: bool, as_json: bool) -> None:
     type=int,
     help="Repair: the rank that receives the rebuilt shards; default: each shard's holder.",
 )
-@click.option("--prove", "path", type=click.Path(path_type=Path), help="Prove the graph in this JSON file.")
+@click.option("--prove", "path", type=InputPath(path_type=Path), help="Prove the graph in this JSON file.")
 @click.option("--dot", "as_dot", is_flag=True, help="Output for Graphviz: pipe it into `dot -Tsvg`.")
 @click.option("--json", "as_json", is_flag=True, help="The text that gfsmith_graph_json returns.")
 def command(path: Path | None, as_dot: bool, as_json: bool, **options: Any) -> None:

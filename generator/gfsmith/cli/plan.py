@@ -12,7 +12,7 @@ import click
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli import library
 from gfsmith.cli.completion import fixed
-from gfsmith.cli.console import fail, print_json
+from gfsmith.cli.console import InputPath, fail, print_json
 from gfsmith.cli.lists import list_option
 from gfsmith.codes import names, shape
 from gfsmith.codes.lrc import Lrc
@@ -158,7 +158,7 @@ def _show(
     "-c",
     "--config",
     "path",
-    type=click.Path(path_type=Path),
+    type=InputPath(path_type=Path),
     help="Configuration file whose kernels are listed.",
 )
 @click.option(

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli.completion import listed
-from gfsmith.cli.console import OutputPath
+from gfsmith.cli.console import InputPath, OutputPath
 from gfsmith.cli.lists import list_option
 from gfsmith.cli.tune_options import LENGTHS, SURVEY, Options, parse_lengths
 from gfsmith.explore.tune.regime import Regime
@@ -23,7 +23,7 @@ from gfsmith.kernel import microarch
     "-c",
     "--config",
     "path",
-    type=click.Path(path_type=Path),
+    type=InputPath(path_type=Path),
     default=CONFIGURATION,
     show_default=True,
     help="Configuration of the build whose kernels are the reference.",
@@ -84,7 +84,7 @@ from gfsmith.kernel import microarch
 @click.option(
     "--recorded",
     multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=InputPath(path_type=Path, dir_okay=False),
     help="Add this file of --study, for example of another CPU, to the report; repeatable. Without SPEC, the "
     "report has recorded studies only.",
 )

@@ -10,7 +10,7 @@ import click
 
 from gfsmith.cli import build_options
 from gfsmith.cli.completion import fixed, words
-from gfsmith.cli.console import out, print_json, progress
+from gfsmith.cli.console import InputPath, out, print_json, progress
 from gfsmith.cli.lists import list_option
 from gfsmith.verify.layouts import LAYOUTS, OPERATIONS
 from gfsmith.words import counted
@@ -56,14 +56,14 @@ class _Abi(click.Choice[str]):
     "--objects",
     "paths",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputPath(exists=True, dir_okay=False, path_type=Path),
     help="Prove the configuration's kernels in this .o, .a, .so or .wasm; repeatable.",
 )
 @click.option("--checksums", is_flag=True, help="With --objects: prove the functions of checksums instead.")
-@click.argument("object_file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("object_file", required=False, type=InputPath(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--contracts",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputPath(exists=True, dir_okay=False, path_type=Path),
     help="Prove the functions of OBJECT_FILE that this TOML file describes.",
 )
 @click.option("--symbol", help="The function of OBJECT_FILE.", shell_complete=words(_functions))

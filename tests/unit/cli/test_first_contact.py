@@ -166,6 +166,33 @@ def test_a_dash_and_an_empty_path_are_no_output(arguments: tuple[str, ...], fold
     assert "'' is empty; allowed: a path, such as ." in _refusal(*arguments[:-1], "")
 
 
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("list -c -", SMALL),
+        ("plan --code cauchy --k 4 --m 2 --lost 1 -c -", "no configuration"),
+        ("adapt --trace -", ""),
+        ("adapt --device -", "no device"),
+        ("graph --prove -", "no graph"),
+        ("tune --report out --recorded -", "no study"),
+        ("verify - --isa avx2 --symbol f --operation xor --inputs 2", "no object"),
+        ("verify --objects - -c kernels.toml", "no object"),
+        ("verify no.o --contracts -", "no contracts"),
+    ],
+)
+def test_a_dash_is_standard_input(words: str, text: str, folder: Path) -> None:
+    """The result is that of a file with the same bytes, and no file of this name is read."""
+    (folder / "kernels.toml").write_text(SMALL)
+    (folder / "no.o").write_text("no object")
+    (folder / "file").write_text(text)
+    told = []
+    for name in ("-", "file"):
+        arguments = [name if word == "-" else word for word in words.split()]
+        done = subprocess.run([*COMMAND, *arguments], input=text, capture_output=True, text=True)
+        told.append((done.returncode, done.stdout, done.stderr.replace("/dev/stdin", "file")))
+    assert told[0] == told[1]
+
+
 @pytest.mark.parametrize("name", ["kernels.inc", "PROOFS.json"])
 def test_gen_writes_over_no_file_of_the_user(name: str, folder: Path) -> None:
     (folder / "gfsmith.toml").write_text(SMALL)
