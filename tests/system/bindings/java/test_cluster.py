@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.levels import sample
 from tests.support.mutation import plant
 from tests.system.bindings.java.support import NATIVE, NEWEST, RELEASES, Judge, compile_native
 from tests.system.bindings.java.test_coders import MUTANTS
@@ -30,7 +29,7 @@ def hdfs(judges: Callable[[str], Judge]) -> Judge:
     return judges(RELEASE)
 
 
-@pytest.mark.parametrize("policy", sample(["RS-6-3-1024k", "RS-10-4-1024k"], "RS-6-3-1024k"))
+@pytest.mark.parametrize("policy", ["RS-6-3-1024k", "RS-10-4-1024k"])
 def test_a_cluster_loses_and_rebuilds_nodes(hdfs: Judge, tmp_path: Path, policy: str) -> None:
     said = hdfs.run("Cluster", policy, MEBIBYTES, tmp_path)
     assert f"Hadoop {RELEASE}\n" in said

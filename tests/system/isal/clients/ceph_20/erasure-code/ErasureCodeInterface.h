@@ -1,5 +1,5 @@
-/* A STUB, not Ceph's header: the interface of erasure codes in Ceph 20, written from its documentation. Only
- * bufferlist is Ceph's, from Debian's <rados/buffer.h>. */
+/* A STUB, not Ceph's header: the interface of erasure codes in Ceph 20, written from its
+ * documentation. Only bufferlist is Ceph's, from Debian's <rados/buffer.h>. */
 #ifndef CEPH_ERASURE_CODE_INTERFACE_H
 #define CEPH_ERASURE_CODE_INTERFACE_H
 
@@ -47,15 +47,17 @@ public:
                             const std::map<int, bufferlist> &chunks,
                             std::map<int, bufferlist> *decoded) = 0;
   virtual const std::vector<shard_id_t> &get_chunk_mapping() const = 0;
-  virtual int decode_concat(const std::set<int> &want_to_read, const std::map<int, bufferlist> &chunks,
-                            bufferlist *decoded) = 0;
+  virtual int decode_concat(const std::set<int> &want_to_read,
+                            const std::map<int, bufferlist> &chunks, bufferlist *decoded) = 0;
   virtual int decode_concat(const std::map<int, bufferlist> &chunks, bufferlist *decoded) = 0;
 
-  virtual int minimum_to_decode(const shard_id_set &want_to_read, const shard_id_set &available,
-                                shard_id_set &minimum_set,
-                                mini_flat_map<shard_id_t, std::vector<std::pair<int, int>>> *sub_chunks) = 0;
+  virtual int
+  minimum_to_decode(const shard_id_set &want_to_read, const shard_id_set &available,
+                    shard_id_set &minimum_set,
+                    mini_flat_map<shard_id_t, std::vector<std::pair<int, int>>> *sub_chunks) = 0;
   virtual int minimum_to_decode_with_cost(const shard_id_set &want_to_read,
-                                          const shard_id_map<int> &available, shard_id_set *minimum) = 0;
+                                          const shard_id_map<int> &available,
+                                          shard_id_set *minimum) = 0;
   virtual size_t get_minimum_granularity() = 0;
   virtual int encode(const shard_id_set &want_to_encode, const bufferlist &in,
                      shard_id_map<bufferlist> *encoded) = 0;
