@@ -28,7 +28,7 @@
 #              drives; docs/migrate/klauspost-replace.md
 # make mutate  mutation campaign against the machine-code proof
 # make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
-# make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about 30 seconds
+# make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about a minute
 # make rust    kernels of the crate that replaces reed-solomon-erasure; docs/migrate/reed-solomon-erasure.md
 # make shards  build/gfsmith-shards, the file tool, and build/libgfsmith-shards.a and .so; apps/shards/README.md
 # make java    build/java/gfsmith-VERSION.jar: the codec for Java 17, and raw erasure coders for Hadoop and Ozone;

@@ -83,8 +83,9 @@ def run(folder: Path, cache: Path, jobs: int) -> tuple[Counter[str], list[str]]:
                 for abi, reason in answer.items():
                     accepted[abi] += not reason
                     rejected += [f"{path.stem} ({abi}): {reason}"] * bool(reason)
-                if sys.stderr.isatty():
-                    print(f"judge: {number} of {len(todo)} kernels", end="\r", file=sys.stderr)
+                end = "\r" if sys.stderr.isatty() else "\n"
+                if sys.stderr.isatty() or number % 50 == 0:
+                    print(f"judge: {number} of {len(todo)} kernels", end=end, file=sys.stderr)
         except BaseException:
             for process in active_children():
                 process.terminate()
