@@ -135,6 +135,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "unit/bench/test_compose_measure.py": ("tune",),
     "unit/bench/test_compose_model.py": ("tune",),
     "unit/bench/test_compose_primitives.py": ("tune",),
+    "unit/bench/test_index.py": ("tune",),
     "unit/bench/test_limits.py": ("tune",),
     "unit/bench/test_losses.py": ("tune",),
     "unit/bench/test_options.py": ("tune",),

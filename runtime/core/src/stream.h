@@ -9,7 +9,7 @@
 #include "sizes.h"
 
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #define GFS_STREAM_EXISTS 1
 #else
 #define GFS_STREAM_EXISTS 0 /* the functions use ordinary stores */

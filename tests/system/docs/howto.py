@@ -142,15 +142,16 @@ def follow(step: Step, root: Path, path: str = f"{_PROGRAMS}:{os.environ['PATH']
 
 def _run(root: Path, commands: str, printed: str | None, path: str) -> str:
     """Run commands in bash with a Python that imports the package of `root`, and return the last PATH.
-    Libraries are built without optimisations, which take most of the time.
+    Libraries of a copy are built without optimisations, which take most of the time.
     """
+    flags = {} if root == ROOT else {"CFLAGS": "-O0"}
     python = ":".join(map(str, (root / "generator", root)))
     last, result = os.pipe()
     with os.fdopen(last) as reader:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", f'{commands}\nprintf "%s\\n" "$PATH" >&{result}'],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root, check=False,
-            env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python, "CFLAGS": "-O0"},
+            env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python, **flags},
             pass_fds=(result,),
         )  # fmt: skip
         os.close(result)

@@ -11,8 +11,8 @@
 #include <random>
 #include <sstream>
 
-#include "ceph_ver.h"
-#include "erasure-code/ErasureCodePlugin.h"
+#include <ceph_ver.h>
+#include <erasure-code/ErasureCodePlugin.h>
 
 using ceph::bufferlist;
 using Chunks = std::map<int, bufferlist>;
