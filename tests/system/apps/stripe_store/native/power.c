@@ -52,7 +52,23 @@ static void wait_for_disk(void) {
     usleep((useconds_t)atoi(time));
 }
 
-static void name(uint64_t file, const char *path) { put(NAME, file, 0, path, strlen(path)); }
+/* A path through the descriptor of a folder is recorded as that of the folder. */
+static void put_path(uint64_t type, uint64_t file, const char *path) {
+  static const char descriptors[] = "/proc/self/fd/";
+  const char *last = strrchr(path, '/');
+  char link[64], whole[8192];
+  if (strncmp(path, descriptors, strlen(descriptors)) == 0 && last >= path + strlen(descriptors)) {
+    snprintf(link, sizeof link, "%.*s", (int)(last - path), path);
+    ssize_t length = readlink(link, whole, sizeof whole / 2);
+    if (length > 0) {
+      snprintf(whole + length, sizeof whole - (size_t)length, "%s", last);
+      path = whole;
+    }
+  }
+  put(type, file, 0, path, strlen(path));
+}
+
+static void name(uint64_t file, const char *path) { put_path(NAME, file, path); }
 
 #define REAL(result, symbol, parameters)                                                           \
   result(*real) parameters;                                                                        \
@@ -124,7 +140,7 @@ OPENING(open64)
 TEMPORARY(mkostemp)
 TEMPORARY(mkostemp64)
 
-static void unname(const char *path) { put(UNNAME, 0, 0, path, strlen(path)); }
+static void unname(const char *path) { put_path(UNNAME, 0, path); }
 
 int rename(const char *from, const char *to) {
   struct stat info;
