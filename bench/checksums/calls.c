@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "gfsmith_checksum.h"
 
 enum { CONTENDERS = 2 };
@@ -22,12 +22,6 @@ static gfsmith_checksum kind;
 static uint8_t *data;
 static size_t len;
 static volatile uint64_t result;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 static uint64_t library(uint64_t state) {
   gfsmith_checksum_update(kind, &state, len, data);

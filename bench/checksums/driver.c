@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
+#include "clock.h"
 #include "gfsmith_checksum.h"
 
 enum { STAGGER = 128, CONTENDERS = 4 };
@@ -27,12 +27,6 @@ static gfsmith_codec *codec;
 static unsigned k, m;
 static size_t len;
 static unsigned char isal_tables[32 * GFSMITH_MAX_SHARDS * GFSMITH_MAX_SHARDS];
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 static void encode(stripe *s) {
   gfsmith_encode(codec, len, (const uint8_t *const *)s->data, s->parity);

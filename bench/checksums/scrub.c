@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
+#include "clock.h"
 #include "gfsmith_checksum.h"
 
 enum { CONTENDERS = 3, STAGGER = 128 };
@@ -19,12 +19,6 @@ enum { CONTENDERS = 3, STAGGER = 128 };
 static gfsmith_sketch *sketch;
 static size_t len;
 static volatile uint64_t result;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 /* Read with as many sums as lines of a step, in vectors of the CPU. */
 static void read_alone(const uint8_t *shard) {

@@ -20,6 +20,8 @@ LEVELS = {
     "rest": "all others without repetitions",
     "long": "the same checks with further parameters",
 }
+#: Level -> the command that runs it, which the summary names; for the other level it names the needs.
+_COMMANDS = {"test": "make test", "long": "make test-long"}
 _PARAM = type(pytest.param())
 _LEFT = pytest.StashKey[Counter[str]]()
 
@@ -98,7 +100,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         reasons = _reasons(item)
         if level not in (None, own := _level(item, reasons)):
-            left[", ".join(reasons) if own == "rest" else f"make test{'-long' * (own == 'long')}"] += 1
+            left[_COMMANDS.get(own) or ", ".join(reasons)] += 1
             others.append(item)
             continue
         if lacking := needs.missing(name for name in reasons if name in needs.NEEDS):

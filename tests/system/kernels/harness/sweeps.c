@@ -178,8 +178,9 @@ static bool sweep_in_place(struct job *job) {
 
 /* Single-stepped: the stack below rsp (System V: below the red zone) does not survive a signal, and
  * the executed instructions do not depend on the data or the coefficients. Each instruction is a
- * signal, so there are only two sets: zeros for both, and other values. This sweep does not
- * detect memory addresses that depend on data; the machine-code proof does. */
+ * signal, so there are only two sets: coefficients of 0 with random data, and mixed coefficients
+ * with data of 0. This sweep does not detect memory addresses that depend on data; the
+ * machine-code proof does. */
 static bool sweep_stepped(struct job *job) {
   size_t vector = vector_of(job), block = block_of(job);
   const size_t lengths[] = {0, 1, vector - 1, block, 2 * block + vector + vector / 2 + 1};

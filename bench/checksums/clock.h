@@ -1,0 +1,14 @@
+/* clock.h: the time of the drivers in this folder. */
+#ifndef BENCH_CHECKSUMS_CLOCK_H
+#define BENCH_CHECKSUMS_CLOCK_H
+
+#include <time.h>
+
+/* Nanoseconds. */
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+#endif
