@@ -21,10 +21,10 @@ from research.memory import streams
 from research.memory.machine import Events
 from research.memory.traversals import Kernel, Walk, asking, fetched, plan
 
-#: From runtime/core/src/apply.c; research/tests/test_reproduction.py compares them.
+#: From runtime/core/src/apply.c and path.h; research/tests/test_reproduction.py compares them.
 STEP_BUDGET, STEP_MIN, STEP_MAX = 8192, 128, 1024
 PAGE = 4096  #: gfsmith_adaptive_options.page
-FEW_SHARDS, LONG_SHARD = 16, 4096
+FEW_SHARDS, LONG_SHARD, GFS_BULK_MIN = 16, 4096, 16 << 10
 STREAM_MIN = 1024  #: of the stored forecasts; the library has a limit for each CPU
 
 #: Walk, lines per iteration (for `block`, the most that fit), shuffled.
@@ -152,7 +152,8 @@ def call(isa: str, m: int, k: int, length: int, policy: Policy) -> Events:
     if policy.walk == "plain":
         return _plain(isa, m, k, length, False)
     if policy.walk == "default":
-        if k + m > FEW_SHARDS or length < LONG_SHARD:
+        followed = k if length >= GFS_BULK_MIN else k + m
+        if followed > FEW_SHARDS or length < LONG_SHARD:
             return _steps(isa, m, k, length)
         return _plain(isa, m, k, length, length >= STREAM_MIN)
     if policy.pages:

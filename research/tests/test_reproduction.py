@@ -119,12 +119,15 @@ def test_the_library_s_order_keeps_every_prefetcher_quiet() -> None:
 
 
 def test_steps_are_those_of_the_library() -> None:
-    source = (ROOT / "runtime/core/src/apply.c").read_text()
+    source = "".join((ROOT / "runtime/core/src" / name).read_text() for name in ("apply.c", "path.h"))
     names = ("STEP_BUDGET", "STEP_MIN", "STEP_MAX", "FEW_SHARDS", "LONG_SHARD")
     for name in names:
         found = re.search(rf"#define {name} \(?(\d+)u(?: \* (\d+))?", source)
         assert found is not None, name
         assert int(found[1]) * int(found[2] or 1) == getattr(policies, name), name
+    bulk = re.search(r"#define GFS_BULK_MIN \(\(size_t\)(\d+) << (\d+)\)", source)
+    assert bulk is not None
+    assert int(bulk[1]) << int(bulk[2]) == policies.GFS_BULK_MIN
 
 
 def test_two_distances_gain_nothing_on_any_machine() -> None:

@@ -20,11 +20,16 @@
 #define STEP_MIN 128u
 #define STEP_MAX 1024u
 
-/* Number of shards, inputs and outputs together, that hardware prefetchers can follow after the
- * first pages of the shards. 12+4, 4 and 64 KiB: steps lose 3 to 10 %; 1 KiB: they gain 35 %. 28+4:
- * they gain 25 % at 4 and 64 KiB. */
+/* Number of shards, inputs and outputs of a pass together, that hardware prefetchers can follow
+ * after the first pages of the shards. 12+4, 4 and 64 KiB: steps lose 3 to 10 %; 1 KiB: they gain
+ * 35 %. 28+4: they gain 25 % at 4 and 64 KiB. In long shards (GFS_PATH_bulk) streaming stores do
+ * not count. Measured on Zen 4 (docs/performance.md#steps-or-whole-shards). */
 #define FEW_SHARDS 16u
 #define LONG_SHARD 4096u
+
+/* Outputs of a kernel from which on its arithmetic takes longer than its accesses, so that its own
+ * prefetches suffice. Measured there too. */
+#define MANY_OUTPUTS 16u
 
 size_t gfs_map_chunk(unsigned shards) {
   size_t chunk = MAP_CACHE_BUDGET / shards / GFS_CACHE_LINE * GFS_CACHE_LINE;
@@ -48,11 +53,26 @@ static cut unfetched(const gfs_map *map, gfs_path path, size_t len) {
   return (cut){path, map->dots == 1 ? len : gfs_map_chunk(map->inputs + map->outputs), false};
 }
 
-/* Steps if the shards are in memory. */
+/* Number of shards that hardware prefetchers have to follow in a pass. */
+static unsigned followed(const gfs_map *map, gfs_path path) {
+  const gfs_pass *pass = map->pass;
+  bool around = path == GFS_PATH_bulk && pass->traits.store == GFS_STORE_streaming;
+  return map->inputs + (around ? 0 : pass->outputs);
+}
+
+/* Does prefetching the next step of all sources pay for shards in memory? */
+static bool steps_pay(const gfs_map *map, gfs_path path, size_t len) {
+  const gfs_pass *pass = map->pass;
+  if (len < LONG_SHARD)
+    return true;
+  if (map->dots == 1 && pass->outputs >= MANY_OUTPUTS && pass->traits.prefetch > 0)
+    return false;
+  return followed(map, path) > FEW_SHARDS;
+}
+
 static cut cut_of(const gfs_map *map, gfs_path path, size_t len) {
-  unsigned shards = map->inputs + map->outputs;
-  if (path != GFS_PATH_cached && (shards > FEW_SHARDS || len < LONG_SHARD))
-    return (cut){path, step_length(shards), true};
+  if (path != GFS_PATH_cached && steps_pay(map, path, len))
+    return (cut){path, step_length(map->inputs + map->outputs), true};
   return unfetched(map, path, len);
 }
 

@@ -55,3 +55,10 @@ const gfs_known_matrix *gfs_baked_find(const gfs_isa *isa, const gfs_field *fiel
       found = matrix;
   return found;
 }
+
+gfs_traits gfs_baked_traits(gfsmith_kernel *run) {
+  for (const baked_row *row = baked_kernels; row->run != NULL; row++)
+    if (row->run == run)
+      return (gfs_traits){row->store, row->prefetch};
+  return gfs_dispatch_traits(run);
+}

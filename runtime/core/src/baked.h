@@ -35,4 +35,7 @@ const gfs_known_matrix *gfs_baked_find(const gfs_isa *isa, const gfs_field *fiel
 /* The kernel of a known matrix that suits the path best. Coefficients are not compared. */
 gfsmith_kernel *gfs_baked_kernel(const gfs_isa *isa, const gfs_known_matrix *matrix, gfs_path path);
 
+/* The accesses of a kernel that gfs_baked_kernel or gfs_dispatch_kernel chooses. */
+gfs_traits gfs_baked_traits(gfsmith_kernel *run);
+
 #endif

@@ -183,3 +183,10 @@ gfsmith_kernel *gfs_dispatch_kernel_reading(const gfs_isa *isa, gfs_format forma
   }
   return best;
 }
+
+gfs_traits gfs_dispatch_traits(gfsmith_kernel *run) {
+  for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++)
+    if (kernels[n].run == run)
+      return (gfs_traits){kernels[n].store, kernels[n].prefetch};
+  return (gfs_traits){GFS_STORE_temporal, 0};
+}

@@ -42,6 +42,12 @@ typedef enum gfs_operation {
 /* The type of a kernel's stores, as named in kernels.inc. */
 typedef enum gfs_store { GFS_STORE_temporal, GFS_STORE_streaming } gfs_store;
 
+/* The accesses of a kernel, as named in kernels.inc and baked.inc. */
+typedef struct gfs_traits {
+  gfs_store store;
+  unsigned prefetch; /* bytes ahead; 0: none */
+} gfs_traits;
+
 /* The current instruction set: chosen at the first use, changed by gfsmith_set_isa. NULL if this
  * build has none that this CPU supports. */
 const gfs_isa *gfs_dispatch_isa(void);
@@ -74,5 +80,9 @@ gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation,
 gfsmith_kernel *gfs_dispatch_kernel_reading(const gfs_isa *isa, gfs_format format,
                                             gfs_operation operation, unsigned inputs,
                                             unsigned outputs, gfs_path path);
+
+/* The accesses of a kernel that these functions choose; temporal stores and no prefetch for any
+ * other function. */
+gfs_traits gfs_dispatch_traits(gfsmith_kernel *run);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "baked.h"
 #include "pipelined.h"
 #include "sizes.h"
 
@@ -116,6 +117,7 @@ static void choose_dot(const recipe *r, gfs_pass *pass) {
     pass->kernel[path] =
         matrix == NULL ? gfs_dispatch_kernel(r->isa, operation, r->inputs, pass->outputs, path)
                        : gfs_baked_kernel(r->isa, matrix, path);
+  pass->traits = gfs_baked_traits(pass->kernel[GFS_PATH_bulk]);
 }
 
 /* Write the passes, and their tables from `tables` on. A dot pass shares its tables with the mad

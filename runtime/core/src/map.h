@@ -24,6 +24,7 @@ enum { GFS_PASS_MAX = 8 };
 
 typedef struct gfs_pass {
   gfsmith_kernel *kernel[GFS_PATHS]; /* of dot passes */
+  gfs_traits traits;                 /* of kernel[GFS_PATH_bulk] */
   gfsmith_kernel *pipelined;         /* of the first dot pass: gfs_pipelined_row; NULL: none */
   const uint8_t *tables; /* entry of input j, output i of the pass at (j * outputs + i) * entry;
                             NULL for kernels of known matrices */

@@ -2,6 +2,7 @@
 
 #include <stdalign.h>
 
+#include "baked.h"
 #include "map.h"
 #include "portable.h"
 #include "remembered_kernels.h"
@@ -62,6 +63,7 @@ static gfs_pass *append(batch *b, unsigned outputs, gfsmith_kernel *kernel) {
   gfs_map *map = b->map;
   gfs_pass *pass = &map->pass[map->dots++];
   pass->kernel[b->path] = kernel;
+  pass->traits = b->path == GFS_PATH_bulk ? gfs_baked_traits(kernel) : (gfs_traits){0};
   pass->tables = NULL;
   pass->first = map->outputs;
   pass->outputs = outputs;

@@ -43,6 +43,17 @@ PROBE_ERRORS = (
     Mutant("inputs * (2 * n + 1) / (2 * LINES)", "inputs * (2 * n + 2) / (2 * LINES)"),
 )
 
+#: Errors of the choice between steps and whole shards (apply.c), which pieces.c must detect.
+STEP_ERRORS = (
+    Mutant("path == GFS_PATH_bulk && pass->traits.store == GFS_STORE_streaming", "path == GFS_PATH_bulk"),
+    Mutant("path == GFS_PATH_bulk && pass->traits.store == GFS_STORE_streaming", "false"),
+    Mutant("around ? 0 : pass->outputs", "around ? 0 : map->outputs"),
+    Mutant("pass->traits.prefetch > 0", "true", within="steps_pay"),
+    Mutant("map->dots == 1", "true", within="steps_pay"),
+    Mutant("len < LONG_SHARD", "false", within="steps_pay"),
+    Mutant("path != GFS_PATH_cached && steps_pay(map, path, len)", "steps_pay(map, path, len)"),
+)
+
 
 def run(*command: str | Path) -> str:
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
@@ -72,6 +83,17 @@ def test_the_place_of_large_calls(compiler: Compiler) -> None:
 @pytest.mark.parametrize("mutant", PROBE_ERRORS, ids=str)
 def test_errors_of_the_probe_are_detected(compiler: Compiler, mutant: Mutant) -> None:
     wrong = compiler.link_error(compiler.compile("probed"), mutant, runtime_sources())
+    assert run_program(wrong, 60).returncode != 0
+
+
+def test_steps_and_whole_shards(compiler: Compiler) -> None:
+    """Maps prefetch the next step of their sources where that pays, and nowhere else."""
+    assert run(compiler.link("pieces")) == "ok\n"
+
+
+@pytest.mark.parametrize("mutant", STEP_ERRORS, ids=str)
+def test_errors_of_the_steps_are_detected(compiler: Compiler, mutant: Mutant) -> None:
+    wrong = compiler.link_error(compiler.compile("pieces"), mutant, runtime_sources())
     assert run_program(wrong, 60).returncode != 0
 
 
