@@ -17,7 +17,7 @@ from tests.system.kernels.emulated import POLYNOMIALS, Emulation, Machine
 
 NM = "llvm-nm-19"
 
-#: Addresses in the order of execution.
+#: Addresses of blocks of instructions in the order of execution.
 Trace = list[int]
 
 
@@ -66,7 +66,8 @@ class Emulator:
 
 
 class Tracer(Emulator):
-    """A process in which qemu logs the address of every instruction of the kernels.
+    """A process in which qemu logs the address of every block of instructions that the kernels execute. A
+    block has no branch before its end, so equal blocks are equal instructions.
 
     Functions that a kernel calls, at most memcpy, are not logged.
     """
@@ -74,15 +75,13 @@ class Tracer(Emulator):
     def __init__(self, program: Path, emulation: Emulation, tables: Path, symbols: Iterable[str]) -> None:
         first, size = extent(program, symbols)
         log = program.with_name(f"{os.getpid()}.trace")
-        options = ("-singlestep", "-d", "exec,nochain", "-dfilter", f"{first:#x}+{size:#x}", "-D", log)
+        options = ("-d", "exec,nochain", "-dfilter", f"{first:#x}+{size:#x}", "-D", log)
         super().__init__(program, emulation, tables, options)
         self._log = log
         self._read = 0
 
     def traces(self) -> list[Trace]:
-        """Return the instructions executed since the last call, one trace for each call
-        of the same kernel.
-        """
+        """Return the blocks executed since the last call, one trace for each call of the same kernel."""
         with self._log.open() as file:
             file.seek(self._read)
             text = file.read()

@@ -1,7 +1,7 @@
 """Every generated kernel for another machine, executed under qemu-user with the tests of x86.
 
 The sweeps are thin (harness/sweeps.c states their omissions). qemu-user cannot single-step, so the bytes
-below the stack are not destroyed after each instruction, but qemu-user logs the executed instructions.
+below the stack are not destroyed after each instruction, but qemu-user logs the executed blocks.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def test_instructions_do_not_depend_on_data(
     assert calls > 0, report
     traces = tracer.traces()
     assert len(traces) == calls
-    assert all(len(trace) > 1 for trace in traces)
+    assert all(traces) and len(traces[-1]) > 1  # POWER returns from a call of no bytes within its first block
     for n in range(0, calls, RECIPES):
         assert traces[n] == traces[n + 1], f"the {n // RECIPES}th length"
 
