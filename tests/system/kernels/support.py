@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import Any
 
 import galois
@@ -13,7 +14,9 @@ POLYNOMIAL = 0x11D
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
+@cache
 def galois_field(polynomial: int = POLYNOMIAL) -> Any:
+    """Return the field of galois, whose first use compiles functions for a second."""
     # For 0x11b the element 2 generates only a subgroup; galois finds a primitive element.
     return galois.GF(2**8, irreducible_poly=galois.Poly.Int(polynomial))
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-import galois
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -18,9 +17,9 @@ from gfsmith.codes import POLYNOMIAL, CodeError
 from gfsmith.codes.lrc import SPREAD, SPREAD_POINTS, Lrc
 from gfsmith.field import Field
 from tests.oracle.lrc import within_bound
+from tests.system.kernels.support import galois_field
 
 FIELD = Field(POLYNOMIAL)
-GF = galois.GF(256, irreducible_poly=POLYNOMIAL)
 
 
 def undetermined(lrc: Lrc, lost: Sequence[int]) -> list[int]:
@@ -32,7 +31,7 @@ def undetermined(lrc: Lrc, lost: Sequence[int]) -> list[int]:
 def solvable(lrc: Lrc, lost: tuple[int, ...]) -> bool:
     """Return True if the present rows have full rank, by the galois package."""
     rows = np.concatenate([np.eye(lrc.k, dtype=np.uint8), np.array(lrc.parity(), dtype=np.uint8)])
-    return int(np.linalg.matrix_rank(GF(np.delete(rows, lost, axis=0)))) == lrc.k
+    return int(np.linalg.matrix_rank(galois_field(POLYNOMIAL)(np.delete(rows, lost, axis=0)))) == lrc.k
 
 
 def test_the_spread() -> None:

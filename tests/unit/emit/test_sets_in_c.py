@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import galois
 import numpy as np
 import pytest
 
@@ -17,9 +16,9 @@ from gfsmith.kernel.isa import ISAS, Encoding, Isa
 from gfsmith.prove.polynomial import constant_byte
 from gfsmith.prove.program.prove import prove
 from tests.support.specs import bits, make_baked, make_program, make_spec, number
+from tests.system.kernels.support import galois_field
 
 FIELD = Field(0x11D)
-GF = galois.GF(256, irreducible_poly=0x11D)
 IN_C = [isa for isa in ISAS if isa.encoding is Encoding.C]
 
 
@@ -49,7 +48,7 @@ def test_lookup2_matches_the_manual_and_multiplies(constant: int) -> None:
     lane = MEANING[Op.LOOKUP2].lane
     assert lane is not None
     loaded = [tuple(bits(byte) for byte in entry[start : start + 16]) for start in (0, 16)]
-    product = (GF(constant) * GF(np.arange(256))).tolist()
+    product = (galois_field()(constant) * galois_field()(np.arange(256))).tolist()
     assert [number(lane(*loaded, bits(x))) for x in range(256)] == product
     assert vpermxor(high, low, list(range(256))) == product
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 
-import galois
 import numpy as np
 import pytest
 
@@ -16,9 +15,9 @@ from gfsmith.prove.program import model
 from gfsmith.prove.program.model import Coefficient
 from tests.support.paths import ROOT
 from tests.support.specs import FORMATS, Machine, make_program, make_spec
+from tests.system.kernels.support import galois_field
 
 FIELD = Field(0x11D)
-GF = galois.GF(256, irreducible_poly=0x11D)
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
@@ -50,7 +49,7 @@ def test_entries_match_the_prover(fmt: TableFormat) -> None:
 def test_nibble_tables_multiply() -> None:
     for constant in range(256):
         table = tables.nibble(FIELD.matrix(constant))
-        product = GF(constant) * GF(np.arange(256))
+        product = galois_field()(constant) * galois_field()(np.arange(256))
         assert [table[x & 15] ^ table[16 + (x >> 4)] for x in range(256)] == product.tolist()
 
 
@@ -93,7 +92,7 @@ def test_every_flipped_bit_of_a_table_changes_a_product(isa: str) -> None:
         return bytes(out[0])
 
     right = run(table)
-    assert right == bytes((GF(0x8E) * GF(np.arange(256))).tolist())
+    assert right == bytes((galois_field()(0x8E) * galois_field()(np.arange(256))).tolist())
     for bit in range(8 * len(table)):
         wrong = bytearray(table)
         wrong[bit // 8] ^= 1 << bit % 8
