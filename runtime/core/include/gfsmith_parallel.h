@@ -52,7 +52,8 @@ typedef struct gfsmith_pool gfsmith_pool;
  * The threads of the pool block all signals, so the program's handlers run in its other threads.
  * After fork() the pool of the child process has no threads: calls over it run in the calling
  * thread, and gfsmith_pool_destroy frees its memory. (In a child of a process with several threads,
- * POSIX permits the allocation of memory only after exec.)
+ * POSIX permits the allocation of memory only after exec.) A thread is not cancelled during a call
+ * over a pool, but at its next cancellation point.
  *
  * @param out where the pool goes; on failure *out = NULL
  * @param threads threads that work on one call, including the caller, at most GFSMITH_POOL_MAX; 0:

@@ -94,7 +94,9 @@ static void run_in_pool(void *context, unsigned tasks, void (*task)(void *argume
   gfsmith_pool *pool = context;
   if (tasks > 1 && pool->process == gfs_threads_process()) {
     pool_job job = {.task = task, .argument = argument, .tasks = tasks};
+    int cancel = gfs_cancel_forbid(); /* other threads use the job, and waiting holds the lock */
     share_job(pool, &job);
+    gfs_cancel_restore(cancel);
     return;
   }
   for (unsigned index = 0; index < tasks; index++)
@@ -145,6 +147,7 @@ gfsmith_status gfsmith_pool_create(gfsmith_pool **out, unsigned threads) {
 void gfsmith_pool_destroy(gfsmith_pool *pool) {
   if (pool == NULL)
     return;
+  int cancel = gfs_cancel_forbid();
   /* A child after fork() has neither the threads nor a lock in a defined state. */
   if (pool->process == gfs_threads_process()) {
     gfs_lock_take(&pool->lock);
@@ -158,6 +161,7 @@ void gfsmith_pool_destroy(gfsmith_pool *pool) {
     gfs_lock_free(&pool->lock);
   }
   free(pool);
+  gfs_cancel_restore(cancel);
 }
 
 const gfsmith_executor *gfsmith_pool_executor(const gfsmith_pool *pool) {

@@ -1,9 +1,11 @@
-/* pool: the library's own threads: many callers, nested calls, fork, signals, idle threads. */
+/* pool: the library's own threads: many callers, nested calls, fork, signals, idle threads, callers
+ * that are cancelled. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
 #include <dirent.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -164,6 +166,50 @@ static void idle(void) {
   REQUIRE(all >= THREADS && quiet == 100);
 }
 
+static sem_t held, freed;
+static atomic_bool taken, returned;
+
+/* The calling thread ends its task when another thread has begun one, which takes long. */
+static void hold(void *caller, unsigned index) {
+  (void)index;
+  if (pthread_equal(pthread_self(), *(const pthread_t *)caller)) {
+    while (!atomic_load(&taken))
+      sched_yield();
+    return;
+  }
+  atomic_store(&taken, true);
+  sem_post(&held);
+  while (sem_wait(&freed) != 0)
+    ;
+}
+
+static void *call_once(void *argument) {
+  (void)argument;
+  pthread_t self = pthread_self();
+  executor.run(executor.context, 2, hold, &self);
+  atomic_store(&returned, true);
+  pthread_testcancel();
+  return NULL;
+}
+
+/* A thread that is cancelled while it waits for tasks of other threads goes on waiting: they use
+ * its job. It ends at the next point after the call. */
+static void cancelled(void) {
+  pthread_t caller;
+  void *result;
+  REQUIRE(sem_init(&held, 0, 0) == 0 && sem_init(&freed, 0, 0) == 0);
+  REQUIRE(pthread_create(&caller, NULL, call_once, NULL) == 0);
+  while (sem_wait(&held) != 0)
+    ;
+  idle();
+  REQUIRE(pthread_cancel(caller) == 0);
+  idle();
+  REQUIRE(!atomic_load(&returned));
+  sem_post(&freed);
+  REQUIRE(pthread_join(caller, &result) == 0);
+  REQUIRE(atomic_load(&returned) && result == PTHREAD_CANCELED);
+}
+
 static void arguments(void) {
   gfsmith_pool *pool = (gfsmith_pool *)&executor;
   REQUIRE(gfsmith_pool_create(NULL, 2) == GFSMITH_EINVAL);
@@ -197,6 +243,7 @@ int main(void) {
   idle();
   many_callers();
   nested();
+  cancelled();
   forked(pool);
   call_often((void *)9);
   arguments();
