@@ -402,7 +402,8 @@ GFSMITH_API int gfsmith_incoherent(gfsmith_node *node, const gfsmith_job *job,
 
 /** Wait until an operation has ended, at most `ms` milliseconds. Every operation ends at the latest
  * one second after its deadline (docs/compose/guide.md). In a callback this function returns
- * without waiting.
+ * without waiting. If the waiting thread is cancelled (pthread_cancel), the operation goes on and
+ * the handle stays valid.
  *
  * @param operation the handle
  * @param ms most milliseconds to wait

@@ -84,17 +84,23 @@ static struct timespec after(unsigned ms) {
   return at;
 }
 
+static void release_lock(void *operation) {
+  pthread_mutex_unlock(&((gfsmith_operation *)operation)->lock);
+}
+
 bool gfsmith_operation_wait(gfsmith_operation *operation, unsigned ms, gfsmith_outcome *outcome) {
   struct timespec until = after(ms);
-  bool patient = ms > 0;
+  bool patient = ms > 0, over;
   pthread_mutex_lock(&operation->lock);
+  /* A thread that is cancelled while it waits holds the lock, which the engine needs. */
+  pthread_cleanup_push(release_lock, operation);
   /* The engine's thread cannot wait for itself. */
   if (!operation->over && gfc_in_engine(operation->all->engine))
     patient = false;
   while (!operation->over && patient)
     patient = pthread_cond_timedwait(&operation->changed, &operation->lock, &until) != ETIMEDOUT;
-  bool over = operation->over;
-  pthread_mutex_unlock(&operation->lock);
+  over = operation->over;
+  pthread_cleanup_pop(true);
   if (over && outcome != NULL)
     *outcome = operation->outcome;
   return over;
@@ -206,12 +212,15 @@ int gfsmith_incoherent(gfsmith_node *node, const gfsmith_job *job, const gfsmith
     gfc_operation_free(operation);
     return status;
   }
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* the operation is this call's */
   run(operation);
   operation->trace.involvements++;
   pthread_mutex_lock(&operation->lock);
   while (!operation->over)
     pthread_cond_wait(&operation->changed, &operation->lock);
   pthread_mutex_unlock(&operation->lock);
+  pthread_setcancelstate(cancel, NULL);
   gfc_trace(operation);
   if (outcome != NULL)
     *outcome = operation->outcome;

@@ -10,10 +10,11 @@ static const struct {
   const char *name;
   void (*run)(const char *provider);
 } cases[] = {
-    NAMED(mismatches), NAMED(posted_twice),      NAMED(memory_limit),
-    NAMED(canceled),   NAMED(deadlines),         NAMED(from_callbacks),
-    NAMED(destroyed),  NAMED(damaged_payload),   NAMED(damaged_messages),
-    NAMED(triggered),  NAMED(triggered_in_vain), NAMED(invalid),
+    NAMED(mismatches),       NAMED(posted_twice),    NAMED(memory_limit),
+    NAMED(canceled),         NAMED(waiter_canceled), NAMED(deadlines),
+    NAMED(from_callbacks),   NAMED(destroyed),       NAMED(damaged_payload),
+    NAMED(damaged_messages), NAMED(triggered),       NAMED(triggered_in_vain),
+    NAMED(invalid),
 };
 
 static const struct {

@@ -7,6 +7,7 @@ void mismatches(const char *provider);
 void posted_twice(const char *provider);
 void memory_limit(const char *provider);
 void canceled(const char *provider);
+void waiter_canceled(const char *provider);
 void deadlines(const char *provider);
 void from_callbacks(const char *provider);
 void destroyed(const char *provider);

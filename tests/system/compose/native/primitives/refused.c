@@ -2,6 +2,7 @@
 #include "cases.h"
 #include "transfer.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,37 @@ void memory_limit(const char *provider) {
     gfsmith_operation_cancel(operation);
     REQUIRE(gfsmith_operation_wait(operation, 60000, NULL), "it does not end");
     gfsmith_operation_release(operation);
+  }
+  network_destroy(&net);
+}
+
+static atomic_bool waiting;
+
+static void *wait_long(void *operation) {
+  atomic_store(&waiting, true);
+  gfsmith_operation_wait(operation, 60000, NULL);
+  return NULL;
+}
+
+/* A thread is cancelled while it waits for an operation; the operation ends as any other. */
+void waiter_canceled(const char *provider) {
+  network net;
+  network_create(&net, provider, 2, 0);
+  for (uint64_t n = 0; n < 20; n++) {
+    transfer from = transfer_make(n, SMALL, 10), to = transfer_make(n, SMALL, 10);
+    pthread_t waiter;
+    atomic_store(&waiting, false);
+    REQUIRE(transfer_receive(&to, net.node[1], 0, 0) == GFSMITH_OK, "receive");
+    REQUIRE(pthread_create(&waiter, NULL, wait_long, to.operation) == 0, "thread");
+    while (!atomic_load(&waiting))
+      network_nap();
+    REQUIRE(pthread_cancel(waiter) == 0, "cancel");
+    REQUIRE(pthread_join(waiter, NULL) == 0, "join");
+    REQUIRE(transfer_send(&from, net.node[0], 1, 0) == GFSMITH_OK, "send");
+    transfer_end(&to, GFSMITH_OK, -1);
+    transfer_end(&from, GFSMITH_OK, -1);
+    transfer_free(&from);
+    transfer_free(&to);
   }
   network_destroy(&net);
 }
