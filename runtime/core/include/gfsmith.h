@@ -181,7 +181,9 @@ typedef enum gfsmith_hint {
   /** Unknown, estimated for each call: calls whose shards together take at most half of the
    * second-level cache of a core (512 KiB if the CPU is unknown) are assumed to work in cache,
    * larger ones in memory. For calls of more than 512 KiB, the library on x86-64 measures whether
-   * some lines of the sources are in a shared cache. The default of a new codec. */
+   * some lines of the sources are in a shared cache. It reads the time stamp counter for that: in a
+   * process that must not read it, as in the strict mode of seccomp, give another hint. The default
+   * of a new codec. */
   GFSMITH_HINT_AUTO = 0,
   /** In cache: the input was just written, or the output is about to be read. Ordinary loads and
    * stores, for any size. */

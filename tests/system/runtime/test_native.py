@@ -97,6 +97,17 @@ def test_errors_of_the_steps_are_detected(compiler: Compiler, mutant: Mutant) ->
     assert run_program(wrong, 60).returncode != 0
 
 
+def test_calls_in_a_sandbox(compiler: Compiler) -> None:
+    """Calls make no system call, and with a hint they read no clock."""
+    assert run(compiler.link("sandbox")) == "ok\n"
+
+
+def test_a_clock_in_the_sandbox_is_detected(compiler: Compiler) -> None:
+    mutant = Mutant("hint == GFSMITH_HINT_AUTO && path != GFS_PATH_cached", "path != GFS_PATH_cached")
+    wrong = compiler.link_error(compiler.compile("sandbox"), mutant, runtime_sources())
+    assert run_program(wrong, 60).returncode != 0
+
+
 def test_kernels_for_known_matrices(compiler: Compiler) -> None:
     """A library chooses among known matrices correctly: the source that reads the lists reads fake ones."""
     lists = ("-iquote", "tests/system/runtime/native/fake_set", "-include", "fake_set/kernels.h")
