@@ -17,11 +17,15 @@
 
 extern char **environ;
 
-/* Redirect the child's stdin or stdout, and its stderr. Returns 0 or an error: without this the
- * archive would be empty. */
-static int redirect(posix_spawn_file_actions_t *actions, int child_end, int as, int errors) {
+/* Redirect the child's stdin or stdout, its stderr, and the names that it prints. Returns 0 or an
+ * error: without this the archive would be empty. */
+static int redirect(posix_spawn_file_actions_t *actions, const archive *tar, int child_end,
+                    int as) {
   int reason = posix_spawn_file_actions_adddup2(actions, child_end, as);
-  return reason != 0 ? reason : posix_spawn_file_actions_adddup2(actions, errors, STDERR_FILENO);
+  if (reason == 0 && tar->names >= 0)
+    reason = posix_spawn_file_actions_adddup2(actions, tar->names, STDOUT_FILENO);
+  return reason != 0 ? reason
+                     : posix_spawn_file_actions_adddup2(actions, tar->errors, STDERR_FILENO);
 }
 
 /* The child gets default signal handling, so that Ctrl-C ends it. */
@@ -38,7 +42,7 @@ static int spawn(archive *tar, char *const *arguments, int child_end, int as) {
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
-  reason = redirect(&actions, child_end, as, tar->errors);
+  reason = redirect(&actions, tar, child_end, as);
   if (reason == 0)
     reason = posix_spawnp(&tar->child, "tar", &actions, &attributes, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -53,7 +57,8 @@ static int start(archive *tar, char *const *arguments, int as) {
   tar->child = -1;
   tar->fd = -1;
   tar->errors = memfd_create("tar", MFD_CLOEXEC);
-  if (tar->errors < 0 || pipe2(ends, O_CLOEXEC) != 0)
+  tar->names = tar->folder != NULL ? memfd_create("names", MFD_CLOEXEC) : -1;
+  if (tar->errors < 0 || (tar->folder != NULL && tar->names < 0) || pipe2(ends, O_CLOEXEC) != 0)
     return refuse("cannot start tar: %s", strerror(errno));
   int reason = spawn(tar, arguments, ends[as], as);
   close(ends[as]);
@@ -64,15 +69,14 @@ static int start(archive *tar, char *const *arguments, int as) {
 int archive_create(archive *tar, const char *folder) {
   char *arguments[] = {
       "tar", "--create", "--format=posix", "--file=-", "--directory", (char *)folder, ".", NULL};
-  tar->made = true;
+  tar->folder = NULL;
   return start(tar, arguments, 1);
 }
 
 int archive_extract(archive *tar, const char *folder) {
-  char *arguments[] = {"tar",      "--extract",   "--preserve-permissions",
-                       "--file=-", "--directory", (char *)folder,
-                       NULL};
-  tar->made = false;
+  char *arguments[] = {"tar",      "--extract",   "--preserve-permissions", "--verbose",
+                       "--file=-", "--directory", (char *)folder,           NULL};
+  tar->folder = folder;
   return start(tar, arguments, 0);
 }
 
@@ -81,7 +85,9 @@ static void release(archive *tar) {
     close(tar->fd);
   if (tar->errors >= 0)
     close(tar->errors);
-  tar->fd = tar->errors = -1;
+  if (tar->names >= 0)
+    close(tar->names);
+  tar->fd = tar->errors = tar->names = -1;
 }
 
 static int wait_for(archive *tar) {
@@ -94,9 +100,10 @@ static int wait_for(archive *tar) {
   return status;
 }
 
-/* Read the next line of tar's messages, without its end. False: there is none. */
-static bool next_line(const archive *tar, off_t *at, char *line, size_t size) {
-  ssize_t n = pread(tar->errors, line, size - 1, *at);
+/* Read the next line of a file, or a part of one that is longer, without its end. False: there is
+ * none. */
+static bool next_line(int file, off_t *at, char *line, size_t size) {
+  ssize_t n = pread(file, line, size - 1, *at);
   if (n <= 0)
     return false;
   line[n] = '\0';
@@ -106,21 +113,74 @@ static bool next_line(const archive *tar, off_t *at, char *line, size_t size) {
   return true;
 }
 
+/* bsdtar prints the names that it extracts among its messages. */
+static bool is_name(const archive *tar, const char *line) {
+  return tar->folder != NULL && strncmp(line, "x ", 2) == 0;
+}
+
+/* The first message. */
+static int refuse_failed(const archive *tar) {
+  char line[512] = "";
+  off_t at = 0;
+  bool found;
+  do
+    found = next_line(tar->errors, &at, line, sizeof line);
+  while (found && is_name(tar, line));
+  return refuse("tar failed: %s", found ? line : "no message");
+}
+
+static size_t count_names(const archive *tar, int file) {
+  char line[1 << 15]; /* a path, each byte as four */
+  size_t names = 0;
+  off_t at = 0;
+  while (next_line(file, &at, line, sizeof line))
+    names += file == tar->names || is_name(tar, line);
+  return names;
+}
+
+static struct {
+  size_t files;
+  bool hidden; /* there are some in a folder that this user must not read */
+} there;
+
+static int count_one(const char *path, const struct stat *info, int type, struct FTW *walk) {
+  (void)path;
+  (void)info;
+  (void)walk;
+  there.files++;
+  there.hidden |= type == FTW_DNR || type == FTW_NS;
+  return 0;
+}
+
+/* A file system that ignores case, for example, has one file for two names: the last one. */
+static int check_names(const archive *tar) {
+  enum { DESCRIPTORS = 32 };
+  size_t names = count_names(tar, tar->names);
+  if (names == 0)
+    names = count_names(tar, tar->errors);
+  there.files = 0;
+  there.hidden = false;
+  if (nftw(tar->folder, count_one, DESCRIPTORS, FTW_PHYS) != 0 || there.hidden ||
+      there.files >= names)
+    return TOOL_OK;
+  return refuse("%zu names are in the folder, and %zu can be restored here: to this file system, "
+                "some of them are the same, such as those that differ in case only",
+                names, there.files);
+}
+
 int archive_finish(archive *tar) {
   char line[512] = "";
   off_t at = 0;
   close(tar->fd);
   tar->fd = -1;
   int status = wait_for(tar);
-  bool failed = status != 0 && !report_interrupted();
-  if (failed && next_line(tar, &at, line, sizeof line))
-    refuse("tar failed: %s", line);
-  else if (failed)
-    refuse("tar failed: no message");
-  while (status == 0 && tar->made && next_line(tar, &at, line, sizeof line))
+  if (status != 0 && !report_interrupted())
+    refuse_failed(tar);
+  while (status == 0 && tar->folder == NULL && next_line(tar->errors, &at, line, sizeof line))
     say("left out: %s", line);
+  int result = status != 0 ? TOOL_REFUSED : tar->folder == NULL ? TOOL_OK : check_names(tar);
   release(tar);
-  return status == 0 ? TOOL_OK : TOOL_REFUSED;
+  return result;
 }
 
 void archive_abort(archive *tar) {

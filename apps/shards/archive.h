@@ -7,17 +7,19 @@
 
 typedef struct archive {
   pid_t child;
-  int fd;     /* the archive: read from or written to the child; -1: closed */
-  int errors; /* the child's stderr, a file in memory */
-  bool made;  /* the archive is made, not extracted */
+  int fd;             /* the archive: read from or written to the child; -1: closed */
+  int errors;         /* the child's stderr, a file in memory */
+  int names;          /* the paths that the child has extracted, in a file in memory */
+  const char *folder; /* where the archive is extracted; NULL: it is made */
 } archive;
 
-#define ARCHIVE_NONE ((archive){-1, -1, -1, false})
+#define ARCHIVE_NONE ((archive){-1, -1, -1, -1, NULL})
 /* Start tar; TOOL_REFUSED after a message. */
 int archive_create(archive *tar, const char *folder);
 int archive_extract(archive *tar, const char *folder);
 /* Close the pipe and wait for tar. TOOL_REFUSED after a message with its first line, if it failed.
- * If it has made the archive, name the sockets that it has left out. */
+ * If it has made the archive, name the sockets that it has left out. If it has extracted one,
+ * refuse a folder in which names of the archive are one file. */
 int archive_finish(archive *tar);
 /* End tar after a failure. */
 void archive_abort(archive *tar);

@@ -325,7 +325,7 @@ int main(int argc, char **argv) {
   status = chosen->run(&opt);
   if (report_interrupted())
     report_die_by_signal();
-  if (fflush(stdout) != 0)
+  if (ferror(stdout) || fflush(stdout) != 0)
     return refuse("cannot write to standard output: %s", strerror(errno));
   return status;
 }

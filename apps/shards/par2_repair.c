@@ -176,6 +176,43 @@ static int plan_output(par2_job *job, size_t f) {
   return status;
 }
 
+/* A file of the set on disk. */
+typedef struct inode {
+  dev_t device;
+  ino_t number;
+  const char *name;
+} inode;
+
+static int compare_inodes(const void *a, const void *b) {
+  const inode *x = a, *y = b;
+  if (x->device != y->device)
+    return x->device < y->device ? -1 : 1;
+  return x->number == y->number ? 0 : x->number < y->number ? -1 : 1;
+}
+
+/* In a file system that ignores case, for example, two names can be one file, without hard links:
+ * the repair of one would overwrite the other. */
+static int check_distinct(const par2_set *set) {
+  inode *all = must_alloc(set->file_count, sizeof *all);
+  size_t count = 0;
+  int status = TOOL_OK;
+  for (size_t f = 0; f < set->file_count; f++) {
+    struct stat info;
+    int fd = par2_open_below(set->folder, set->files[f].name, O_RDONLY);
+    if (fd >= 0 && fstat(fd, &info) == 0 && info.st_nlink == 1)
+      all[count++] = (inode){info.st_dev, info.st_ino, set->files[f].name};
+    if (fd >= 0)
+      close(fd);
+  }
+  qsort(all, count, sizeof *all, compare_inodes);
+  for (size_t i = 1; i < count && status == TOOL_OK; i++)
+    if (compare_inodes(&all[i - 1], &all[i]) == 0)
+      status = refuse("%s: %s and %s are the same file to this file system", set->name,
+                      all[i - 1].name, all[i].name);
+  free(all);
+  return status;
+}
+
 static void raise_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -210,7 +247,7 @@ static int plan(par2_job *job) {
       status = plan_output(job, f);
   }
   raise_limit();
-  return status;
+  return status == TOOL_OK ? check_distinct(set) : status;
 }
 
 /* Open temporary files, as private as the damaged files are. */

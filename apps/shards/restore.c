@@ -168,11 +168,11 @@ int command_restore(const options *opt) {
   job->tar = ARCHIVE_NONE;
   int status = restore_run(job, opt);
   archive_abort(&job->tar);
+  set_close(&job->set); /* the removal of a folder needs descriptors */
   if (job->temp_folder != NULL)
     remove_folder(job->temp_folder);
   free(job->temp_folder);
   output_discard(&job->out, 1);
-  set_close(&job->set);
   free(job);
   return status;
 }

@@ -44,12 +44,24 @@ static void say_result(const shard_set *set, const char *result) {
         name, intact, set->shards);
 }
 
+/* A limit of this run is no damage. */
+static int check_resources(const shard_set *set) {
+  for (unsigned i = 0; i < set->shards; i++) {
+    int error = set->given[i] != NULL ? set->given[i]->error : 0;
+    if (error == EMFILE || error == ENFILE || error == ENOMEM)
+      return refuse("cannot read %s: %s; it may be intact", set_path(set, i), strerror(error));
+  }
+  return TOOL_OK;
+}
+
 int command_verify(const options *opt) {
   shard_set *set = must_alloc(1, sizeof *set);
   int found = GFSMITH_OK;
   int status = set_open(set, opt->paths, opt->count);
   if (status == TOOL_OK)
     status = scan(set, opt, &found);
+  if (status == TOOL_OK)
+    status = check_resources(set);
   if (status == TOOL_OK) {
     const char *result = result_of(set, found);
     set_say_bad(set);

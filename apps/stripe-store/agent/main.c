@@ -19,7 +19,6 @@
 #include "tls.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +44,7 @@ static void on_message(void *owner, uint16_t rank, const message *m) {
     membership_listed(a, rank, m);
     break;
   case MESSAGE_GONE:
-    membership_gone(a, rank, "has no memcached");
+    membership_gone(a, rank, "cannot reach its chunks");
     break;
   default:
     break;
@@ -210,9 +209,7 @@ int main(int argc, char **argv) {
   if (sodium_init() < 0)
     return refuse("no source of random numbers");
   rekey_hold();
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ,
-         SIG_IGN); /* exceeding the file size limit becomes an error of write, like a full disk */
+  report_ignore_signals();
   agent a = {
       .folder = o.folder,
       .base = event_base_new(),

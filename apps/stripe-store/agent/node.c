@@ -21,7 +21,7 @@ const char *node_words(const agent *a, uint16_t rank) {
   case NODE_AWAY:
     if (a->nodes[rank].unheard)
       return "is coming back";
-    return a->nodes[rank].linked ? "has no memcached" : "is gone";
+    return a->nodes[rank].linked ? "cannot reach its chunks" : "is gone";
   case NODE_SILENT:
     return "does not answer";
   case NODE_LISTING:

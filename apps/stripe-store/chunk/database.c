@@ -2,6 +2,7 @@
 
 #include "item.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +18,20 @@ static unsigned table(shelf_kind kind) {
   return kind == SHELF_NODE ? 0 : kind == SHELF_CHUNK ? 1 : 2;
 }
 
+/* A quota or the limit of the size of files is reached: only ENOSPC is SQLITE_FULL. The write has
+ * just failed. */
+static bool is_limit(int code) {
+  return code == SQLITE_IOERR_WRITE && (errno == EDQUOT || errno == EFBIG);
+}
+
+static int system_error(const database *d, int code) {
+  int error = d->connection == NULL ? 0 : sqlite3_system_errno(d->connection);
+  return error == 0 && (code & 0xff) == SQLITE_IOERR ? errno : error;
+}
+
 /* Translate a result code. Errors that do not concern the item count as KEPT_GONE. */
 static kept_status judge(database *d, int code) {
-  switch (code & 0xff) {
+  switch (is_limit(code) ? SQLITE_FULL : code & 0xff) {
   case SQLITE_OK:
   case SQLITE_ROW:
   case SQLITE_DONE:
@@ -36,7 +48,7 @@ static kept_status judge(database *d, int code) {
     return KEPT_DAMAGED;
   default:
     snprintf(d->reason, sizeof d->reason, "%s (SQLite error %d, errno %d)", sqlite3_errstr(code),
-             code, d->connection == NULL ? 0 : sqlite3_system_errno(d->connection));
+             code, system_error(d, code));
     return KEPT_GONE;
   }
 }
@@ -79,6 +91,8 @@ kept_status database_open(database *d, const char *path, uint64_t megabytes) {
   int keep = 1; /* the log, when the database is closed: its room is reserved */
   *d = (database){0};
   kept_status status = judge(d, sqlite3_open_v2(path, &d->connection, flags, "unix-excl"));
+  if (status == KEPT_OK)
+    status = judge(d, sqlite3_extended_result_codes(d->connection, 1));
   if (status == KEPT_OK)
     status = judge(d, sqlite3_busy_timeout(d->connection, BUSY_MS));
   if (status == KEPT_OK)

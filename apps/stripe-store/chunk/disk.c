@@ -5,6 +5,7 @@
 #include "database.h"
 #include "place.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ typedef struct disk {
   database reader; /* of the loop */
   pthread_t thread;
   database writer; /* of the thread */
+  bool used;       /* this process has opened the database */
   atomic_bool stop;
   pthread_mutex_t mutex; /* of the members below */
   pthread_cond_t wake;
@@ -69,20 +71,30 @@ static void ring(disk *d) {
     sched_yield();
 }
 
+static kept_status open_database(const disk *d, database *b) {
+  char path[FILES_PATH];
+  if (files_path(path, d->folder, PLACE_DATABASE))
+    return database_open(b, path, d->megabytes);
+  snprintf(b->reason, sizeof b->reason, "%s", strerror(errno));
+  return KEPT_GONE;
+}
+
 /* The database is damaged: begin with an empty one, which the agent will fill. */
 static kept_status begin_empty(disk *d) {
   report("%s is damaged: %s; it is renamed to " PLACE_DATABASE ".damaged", d->path,
          d->writer.reason);
   database_close(&d->writer);
-  if (place_clear(d->folder))
-    return database_open(&d->writer, d->path, d->megabytes);
+  if (place_clear(d->folder)) {
+    d->used = false;
+    return open_database(d, &d->writer);
+  }
   snprintf(d->writer.reason, sizeof d->writer.reason, "it cannot be renamed");
   return KEPT_GONE;
 }
 
 static kept_status open_checked(disk *d, uint64_t *deleted) {
   database_close(&d->writer);
-  kept_status status = database_open(&d->writer, d->path, d->megabytes);
+  kept_status status = open_database(d, &d->writer);
   return status == KEPT_OK ? database_check(&d->writer, &d->stop, deleted) : status;
 }
 
@@ -96,8 +108,10 @@ static kept_status open_writer(disk *d) {
     status = begin_empty(d);
   if (deleted > 0)
     report("%s: %llu damaged items, which are missing now", d->path, (unsigned long long)deleted);
-  if (status == KEPT_OK && place_note(d->folder))
+  if (status == KEPT_OK && place_note(d->folder)) {
+    d->used = true;
     return KEPT_OK;
+  }
   if (status == KEPT_OK)
     snprintf(d->writer.reason, sizeof d->writer.reason, "its place cannot be written");
   return KEPT_GONE;
@@ -255,7 +269,8 @@ static kept_status say(disk *d, kept_status status, const char *why) {
 }
 
 static kept_status start(disk *d) {
-  kept_status status = place_take(d->folder, &d->lock, d->shelf.reason, sizeof d->shelf.reason);
+  kept_status status =
+      place_take(d->folder, d->used, &d->lock, d->shelf.reason, sizeof d->shelf.reason);
   if (status == KEPT_OK) {
     atomic_store(&d->stop, false);
     d->state = OPENING;
@@ -285,7 +300,7 @@ static kept_status disk_connect(shelf *s) {
   }
   kept_status status = KEPT_OK;
   if (d->reader.connection == NULL)
-    status = database_open(&d->reader, d->path, d->megabytes);
+    status = open_database(d, &d->reader);
   if (status == KEPT_OK)
     return status;
   say(d, KEPT_GONE, d->reader.reason);
@@ -374,7 +389,8 @@ shelf *disk_create(const char *folder, uint64_t megabytes, void *owner) {
   d->shelf = (shelf){.type = &type, .owner = owner};
   d->megabytes = megabytes;
   d->events = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (d->events < 0 || !files_path(d->path, folder, PLACE_DATABASE))
+  if (d->events < 0 ||
+      (size_t)snprintf(d->path, sizeof d->path, "%s/" PLACE_DATABASE, folder) >= sizeof d->path)
     out_of_memory();
   pthread_mutex_init(&d->mutex, NULL);
   pthread_cond_init(&d->wake, NULL);

@@ -13,7 +13,6 @@
 #include "streams.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,7 +171,7 @@ int main(int argc, char **argv) {
   if (sodium_init() < 0)
     return refuse("no source of random numbers");
   rekey_hold();
-  signal(SIGPIPE, SIG_IGN);
+  report_ignore_signals();
   server s = {.folder = o.folder,
               .rank = (uint16_t)o.rank,
               .base = event_base_new(),

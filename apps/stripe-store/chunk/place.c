@@ -13,7 +13,9 @@
 
 static bool make_folder(const char *folder) {
   char path[FILES_PATH];
-  if (mkdir(folder, 0700) != 0)
+  if (!files_folder(path, folder))
+    return false;
+  if (mkdir(path, 0700) != 0)
     return errno == EEXIST;
   if ((size_t)snprintf(path, sizeof path, "%s", folder) >= sizeof path)
     return false;
@@ -52,7 +54,20 @@ static bool is_copy(const char *folder, bool *copy) {
   return true;
 }
 
-kept_status place_take(const char *folder, int *lock, char *reason, size_t room) {
+static bool has_database(const char *folder) {
+  char path[FILES_PATH];
+  return files_path(path, folder, PLACE_DATABASE) && access(path, F_OK) == 0;
+}
+
+kept_status place_take(const char *folder, bool used, int *lock, char *reason, size_t room) {
+  *lock = -1;
+  if (used && !has_database(folder)) {
+    snprintf(reason, room,
+             "%s: its database is not there: mount its disk; if it is lost, stop this process, and "
+             "the next one begins without chunks",
+             folder);
+    return KEPT_GONE;
+  }
   *lock = make_folder(folder) ? files_lock(folder, "lock") : -1;
   if (*lock < 0) {
     bool used = errno == EWOULDBLOCK;

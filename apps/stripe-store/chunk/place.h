@@ -7,9 +7,10 @@
 
 #define PLACE_DATABASE "chunks"
 
-/* Create the folder if it is missing, and lock it until *lock is closed. KEPT_DAMAGED: another
+/* Lock the folder until *lock is closed. `used`: this process has had a database here, so it waits
+ * until it is there again; otherwise it creates the folder if it is missing. KEPT_DAMAGED: another
  * process uses it, or its database is a copy. */
-kept_status place_take(const char *folder, int *lock, char *reason, size_t room);
+kept_status place_take(const char *folder, bool used, int *lock, char *reason, size_t room);
 /* Write down where the database is. False: errno. */
 bool place_note(const char *folder);
 /* Put a damaged database aside, as chunks.damaged. False: errno. */

@@ -26,16 +26,35 @@ void files_hold(const char *folder) {
   snprintf(held.path, sizeof held.path, "/proc/self/fd/%d", fd);
 }
 
-/* The path of a folder: that of the held one leads through its descriptor. */
-static const char *path_of(const char *folder) {
-  return held.folder != NULL && strcmp(folder, held.folder) == 0 ? held.path : folder;
+/* Is it the held folder, or below it? */
+static bool is_held(const char *folder) {
+  size_t length = held.folder == NULL ? 0 : strlen(held.folder);
+  return length > 0 && strncmp(folder, held.folder, length) == 0 &&
+         (folder[length] == '\0' || folder[length] == '/');
 }
 
-bool files_path(char path[FILES_PATH], const char *folder, const char *name) {
-  if ((size_t)snprintf(path, FILES_PATH, "%s/%s", path_of(folder), name) < FILES_PATH)
+bool files_folder(char path[FILES_PATH], const char *folder) {
+  bool through = is_held(folder);
+  if ((size_t)snprintf(path, FILES_PATH, "%s%s", through ? held.path : "",
+                       through ? folder + strlen(held.folder) : folder) < FILES_PATH)
     return true;
   errno = ENAMETOOLONG;
   return false;
+}
+
+bool files_path(char path[FILES_PATH], const char *folder, const char *name) {
+  char at[FILES_PATH];
+  if (files_folder(at, folder) &&
+      (size_t)snprintf(path, FILES_PATH, "%s/%s", at, name) < FILES_PATH)
+    return true;
+  errno = ENAMETOOLONG;
+  return false;
+}
+
+/* Open a folder. -1: errno. */
+static int open_folder(const char *folder, int flags) {
+  char path[FILES_PATH];
+  return files_folder(path, folder) ? open(path, flags | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
 static bool read_all(int fd, char *text) {
@@ -78,7 +97,7 @@ static bool write_all(int fd, const char *text) {
 }
 
 bool files_flush(const char *folder) {
-  int fd = open(path_of(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = open_folder(folder, O_RDONLY);
   bool done = fd >= 0 && fsync(fd) == 0;
   if (fd >= 0)
     close(fd);
@@ -115,7 +134,7 @@ int files_lock(const char *folder, const char *name) {
 }
 
 int files_local(const char *folder, struct sockaddr_un *at) {
-  int place = open(path_of(folder), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  int place = open_folder(folder, O_PATH);
   *at = (struct sockaddr_un){.sun_family = AF_UNIX};
   snprintf(at->sun_path, sizeof at->sun_path, "/proc/self/fd/%d/%s", place, FILES_LOCAL);
   return place;

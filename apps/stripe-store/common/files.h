@@ -13,10 +13,13 @@
 
 enum { FILES_TEXT = 8192, FILES_PATH = 4096, FILES_WHY = FILES_PATH + 128 };
 
-/* From now on all functions here use this folder, even if it is renamed and its path becomes that
- * of another store. One folder for each process. A folder that cannot be opened: later calls fail.
+/* From now on all functions here use this folder, and those below it, even if it is renamed and its
+ * path becomes that of another store. One folder for each process. A folder that cannot be opened:
+ * later calls fail.
  */
 void files_hold(const char *folder);
+/* FOLDER, or a path through the descriptor of a held folder. False: too long: errno. */
+bool files_folder(char path[FILES_PATH], const char *folder);
 /* FOLDER/NAME, or a path through the descriptor of a held folder. False: too long: errno. */
 bool files_path(char path[FILES_PATH], const char *folder, const char *name);
 /* Read a file of at most FILES_TEXT - 1 bytes, and append a zero byte. False: errno. */

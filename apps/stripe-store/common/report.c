@@ -2,9 +2,12 @@
 
 #include "numbers.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { MEGABYTE = 1 << 20 };
 
@@ -12,12 +15,24 @@ static const char *program = "stripe-store";
 
 void report_name(const char *name) { program = name; }
 
+void report_ignore_signals(void) {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+/* Would a write to standard error wait, because a pipe is full or a terminal is stopped? */
+static bool would_wait(void) {
+  struct pollfd errors = {.fd = STDERR_FILENO, .events = POLLOUT};
+  return poll(&errors, 1, 0) == 0;
+}
+
 /* Print with a single write, so that lines of several processes on one terminal do not mix. */
 static void print(const char *format, va_list arguments) {
   char line[1024];
   int at = snprintf(line, sizeof line, "%s: ", program);
   vsnprintf(line + at, sizeof line - (size_t)at, format, arguments);
-  fprintf(stderr, "%s\n", line);
+  if (!would_wait())
+    fprintf(stderr, "%s\n", line);
 }
 
 void report(const char *format, ...) {

@@ -9,7 +9,11 @@ enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_REFUSED = 2 };
 
 /* Set the name at the beginning of messages, e.g. "stripe-agent". */
 void report_name(const char *name);
-/* Print one line on stderr. */
+/* Let writes to a closed pipe, or beyond a limit of the size of files, fail instead of ending the
+ * program. */
+void report_ignore_signals(void);
+/* Print one line on stderr; nothing if its reader has stopped, since the program would wait for it.
+ */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print one line on stderr; return EXIT_REFUSED, which the caller can return. */
 int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));

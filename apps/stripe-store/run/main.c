@@ -333,6 +333,7 @@ static bool is_command(const char *word) {
 
 int main(int argc, char **argv) {
   report_name("stripe-store");
+  report_ignore_signals();
   if (!streams_occupy())
     return refuse("cannot open /dev/null: %s", strerror(errno));
   if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {

@@ -250,10 +250,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _is_same(path: Path, text: str) -> bool:
-    try:
-        return path.read_bytes() == text.encode()
-    except FileNotFoundError:
-        return False
+    return path.is_file() and path.read_bytes() == text.encode()
 
 
 def write(folder: Path, files: Mapping[str, str], record: str) -> int:
@@ -283,9 +280,11 @@ def write(folder: Path, files: Mapping[str, str], record: str) -> int:
 
 
 def _check_unclaimed(folder: Path, changed: Mapping[str, str], recorded: Mapping[str, Any]) -> None:
-    """Raise OutputError if a file of the user is in the way."""
+    """Raise OutputError if a file of the user is in the way, or a pipe, which would not end, or a folder."""
     for path in sorted(changed):
         there = folder / path
+        if there.exists() and not there.is_file():
+            raise OutputError(f"{there}: is in the way, and no file; name another folder, or move it")
         if path not in recorded and there.is_file() and not _is_own(there):
             raise OutputError(
                 f"{there}: exists and is not from gfsmith; name another folder, or move the file"

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from gfsmith import __version__
-from gfsmith.cli.console import buffer_output, discard_output, fail, reader_may_leave
+from gfsmith.cli.console import buffer_output, discard_output, fail, occupy_streams, reader_may_leave
 
 #: Subcommands. Each is the `command` of the module of its name in this package.
 NAMES = (
@@ -101,6 +101,7 @@ class _Main(click.Group):
     """A command group that turns ERRORS into one line and an exit status, and treats SIGTERM like Ctrl-C."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
+        occupy_streams()
         buffer_output()
         try:
             with _usage_in_one_line("gfsmith"), reader_may_leave():

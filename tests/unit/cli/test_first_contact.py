@@ -204,6 +204,16 @@ def test_gen_writes_over_no_file_of_the_user(name: str, folder: Path) -> None:
     assert [(path.name, path.read_text()) for path in (folder / "out").iterdir()] == [(name, "mine")]
 
 
+def test_gen_does_not_wait_for_a_pipe_in_its_way(folder: Path) -> None:
+    (folder / "gfsmith.toml").write_text(SMALL)
+    known_proofs(folder / ".gfsmith-cache")
+    (folder / "out").mkdir()
+    os.mkfifo(folder / "out" / "kernels.inc")
+    line = "gfsmith: out/kernels.inc: is in the way, and no file; name another folder, or move it\n"
+    assert _refusal("gen", "-j", "1", "-o", "out") == line
+    assert [path.name for path in (folder / "out").iterdir()] == ["kernels.inc"]
+
+
 def test_gen_replaces_its_own_files_without_a_manifest(folder: Path) -> None:
     """As after a run that was killed between two files, or in a folder whose manifest was deleted."""
     (folder / "gfsmith.toml").write_text(SMALL)
@@ -314,6 +324,17 @@ def test_a_full_disk_for_standard_output_gets_one_line(command: tuple[str, ...],
         )
     assert done.returncode == 2
     assert done.stderr == "gfsmith: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("command", [("codes",), ("--version",)], ids=" ".join)
+def test_closed_standard_streams(command: tuple[str, ...]) -> None:
+    """Without standard output one line; without standard error the results."""
+    script = '"$0" -m gfsmith "$@"'
+    line = b"gfsmith: cannot write to standard output: Bad file descriptor\n"
+    for closed, status, said in ((">&-", 2, line), (">&- 2>&-", 2, b""), ("2>&- <&-", 0, b"")):
+        words = ["sh", "-c", f"exec {script} {closed}", sys.executable, *command]
+        done = subprocess.run(words, capture_output=True)
+        assert (done.returncode, done.stderr, done.stdout != b"") == (status, said, status == 0)
 
 
 @pytest.mark.parametrize("buffered", [True, False])

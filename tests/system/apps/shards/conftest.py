@@ -77,6 +77,14 @@ def plain_renames(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
+@pytest.fixture(scope="session")
+def caseless(tool: Tool, tmp_path_factory: pytest.TempPathFactory) -> Tool:
+    """The program with the library of native/caseless.c."""
+    library = tmp_path_factory.mktemp("caseless") / "caseless.so"
+    call("cc", *FLAGS[:2], *FLAGS[3:], "-shared", "-fPIC", "-o", library, NATIVE / "caseless.c", "-ldl")
+    return Tool(tool.program, {"LD_PRELOAD": str(library)})
+
+
 @pytest.fixture
 def shards(tool: Tool, tmp_path: Path) -> Path:
     """A folder with the 4 + 2 shards of a file of 999 bytes, which is next to it as `file`."""

@@ -1,4 +1,4 @@
-"""File systems without a rename that replaces nothing, and without hard links."""
+"""File systems without a rename that replaces nothing, without hard links, and those that ignore case."""
 
 from __future__ import annotations
 
@@ -47,6 +47,46 @@ def test_nothing_is_replaced(there: Tool, shards: Path, tmp_path: Path) -> None:
     before = snapshot(tmp_path)
     for name in ("empty", "full", "link", "file"):
         assert there.run("restore", "-q", shards, "-o", tmp_path / name).status == REFUSED
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("names", [("README", "readme"), ("Dir/one", "dir/two")])
+def test_a_folder_whose_names_are_the_same(
+    tool: Tool, caseless: Tool, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    """It is not restored without one of its files."""
+    folder = tmp_path / "folder"
+    for name in (*names, "Other"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    tool.ok("protect", *SHAPE, folder, tmp_path / "shards")
+    before = snapshot(tmp_path)
+    said = caseless.refusal("restore", "-q", tmp_path / "shards", "-o", tmp_path / "again")
+    assert "to this file system, some of them are the same" in said
+    assert snapshot(tmp_path) == before
+
+
+def test_a_folder_whose_names_differ(tool: Tool, caseless: Tool, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "Sub").mkdir(parents=True)
+    for name in ("Sub/One", "a\nb", "long" * 60):
+        (folder / name).write_text(name)
+    (folder / "link").hardlink_to(folder / "Sub" / "One")
+    tool.ok("protect", *SHAPE, folder, tmp_path / "shards")
+    caseless.ok("restore", "-q", tmp_path / "shards", "-o", tmp_path / "again")
+    assert (tmp_path / "again" / "sub" / "one").read_text() == "Sub/One"
+    assert len(snapshot(tmp_path / "again")) == len(snapshot(folder))
+
+
+def test_par2_with_names_that_are_the_same(tool: Tool, caseless: Tool, tmp_path: Path) -> None:
+    """The repair of A must not overwrite a."""
+    for name in "Aa":
+        (tmp_path / name).write_bytes(content(3000, ord(name)))
+    tool.ok("par2", "create", "-q", "--blocks", "20", "-r", "100", tmp_path / "set.par2", *tmp_path.glob("?"))
+    (tmp_path / "A").unlink()
+    before = snapshot(tmp_path)
+    done = caseless.run("par2", "repair", "-q", tmp_path / "set.par2")
+    assert done.status == REFUSED and "are the same file to this file system" in done.stderr
     assert snapshot(tmp_path) == before
 
 

@@ -527,3 +527,20 @@ def test_closed_streams(tool: Tool, shards: Path, tmp_path: Path, closed: tuple[
     assert (tmp_path / "input").exists() == (0 not in closed)
     assert run("verify", tmp_path / "nowhere") == REFUSED
     tool.ok("verify", shards)
+
+
+def limit_descriptors() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
+
+
+def test_too_few_descriptors(tool: Tool, tmp_path: Path) -> None:
+    """Shards that this run cannot open are not damaged; a folder that it cannot restore leaves nothing."""
+    folder, shards = tmp_path / "folder", tmp_path / "shards"
+    folder.mkdir()
+    (folder / "file").write_bytes(content(100_000))
+    tool.ok("protect", "-q", "-k", "50", "-m", "50", "-b", "64", folder, shards)
+    before = snapshot(tmp_path)
+    line = tool.refusal("verify", "-q", shards, before=limit_descriptors)
+    assert line.startswith("cannot read ") and line.endswith(": Too many open files; it may be intact")
+    tool.refusal("restore", "-q", shards, "-o", tmp_path / "again", before=limit_descriptors)
+    assert snapshot(tmp_path) == before

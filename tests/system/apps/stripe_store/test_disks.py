@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -529,6 +530,40 @@ def test_processes_stay_in_a_renamed_folder(
         assert client.get("key") == b"value"
         assert client.stats()[b"state"] == b"read-write"
         first.send_signal(signal.SIGCONT)
+
+
+def test_a_disk_is_opened_again_in_a_renamed_folder(store: DiskStore) -> None:
+    """Not at the path of its folder, where another store may be."""
+    store.kill("chunk-2", by=signal.SIGTERM)
+    place, text = store.disk(2) / "place", (store.disk(2) / "place").read_text()
+    place.write_text("elsewhere")
+    store.launch("chunk-2")
+    wait_for("it to be refused", lambda: "was copied or moved" in store.log_of("chunk-2").read_text())
+    old, store.folder = store.folder, store.folder.with_name("moved")
+    old.rename(store.folder)
+    old.mkdir()
+    (store.disk(2) / "place").write_text(text)
+    store.wait_writable()
+    assert list(old.iterdir()) == []
+    store.set(KEY, b"value")
+
+
+def test_a_limit_of_the_size_of_files(store: DiskStore) -> None:
+    """Values that it does not allow are refused, no chunk server ends, and small values can be stored."""
+    limits = (3 << 20, resource.RLIM_INFINITY)
+    for name in store.names("chunk"):
+        resource.prlimit(store.running[name].pid, resource.RLIMIT_FSIZE, limits)
+    outcomes = set()
+    for n in range(12):
+        try:
+            store.set(f"large-{n}", bytes([n]) * 1_000_000)
+            outcomes.add("stored")
+        except MemcacheServerError as error:
+            outcomes.add(re.sub(r"\d", "N", str(error)))
+    assert len(outcomes) == 2 and "chunk server N: its disk is full" in max(outcomes - {"stored"})
+    assert store.stats()["state"] == "read-write"
+    assert all(process.poll() is None for process in store.running.values())
+    assert store.get("large-0") == bytes(1_000_000)
 
 
 def test_a_run_whose_disks_are_not_mounted(programs: Path, memory: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import random
+import resource
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,17 +46,25 @@ def children(pid: int) -> dict[str, int]:
 
 @contextmanager
 def running(
-    programs: Path, folder: Path, *options: str, own: tuple[str, ...] = (), preload: tuple[str, ...] = ()
+    programs: Path,
+    folder: Path,
+    *options: str,
+    own: tuple[str, ...] = (),
+    preload: tuple[str, ...] = (),
+    log: int | None = None,
 ) -> Iterator[tuple[subprocess.Popen[bytes], Client]]:
-    """Run a store with options of the agent, and of stripe-store itself."""
+    """Run a store with options of the agent, and of stripe-store itself.
+
+    log: the descriptor for its messages; None: FOLDER.log."""
     command = [programs / "stripe-store", "run", *own, folder, *options]
-    said, log = folder.with_suffix(".out"), folder.with_suffix(".log")
-    with said.open("w") as out, log.open("w") as err:
+    said, messages = folder.with_suffix(".out"), folder.with_suffix(".log")
+    with said.open("w") as out, messages.open("w") as err:
         variables = environment(programs, *preload)
-        run = subprocess.Popen(command, stdout=out, stderr=err, cwd=folder.parent, env=variables)
+        errors = err if log is None else log
+        run = subprocess.Popen(command, stdout=out, stderr=errors, cwd=folder.parent, env=variables)
     try:
         wait_for("it to be ready", lambda: "\n" in said.read_text() or run.poll() is not None)
-        assert said.read_text().startswith("ready "), log.read_text()
+        assert said.read_text().startswith("ready "), messages.read_text()
         host, _, port = said.read_text().split()[1].rpartition(":")
         client = Client((host, int(port)), timeout=DEADLINE, connect_timeout=DEADLINE, default_noreply=False)
         yield run, client
@@ -112,6 +121,42 @@ def test_killed_processes_are_restarted(programs: Path, tmp_path: Path) -> None:
         again = Client((host, int(port)), timeout=DEADLINE)
         assert again.get("key") == b"value"
         again.close()
+
+
+def survives(run: subprocess.Popen[bytes], client: Client) -> bool:
+    """Kill a chunk server, whose message the store then prints; return whether all goes on."""
+    assert client.set("key", b"value")
+    killed = children(run.pid)["chunk-2"]
+    os.kill(killed, signal.SIGKILL)
+    wait_for("it to be started again", lambda: children(run.pid).get("chunk-2", killed) != killed)
+    return client.get("key") == b"value" and client.stats()[b"curr_items"] == 1
+
+
+def test_a_log_at_the_limit_of_its_size(programs: Path, tmp_path: Path) -> None:
+    """It takes no further messages, and no process ends."""
+    with running(programs, tmp_path / "store") as (run, client):
+        size = (tmp_path / "store.log").stat().st_size
+        for pid in (run.pid, *children(run.pid).values()):
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        assert survives(run, client)
+
+
+@pytest.mark.parametrize("reader", ["ends", "stops"])
+def test_a_pipe_for_messages(programs: Path, tmp_path: Path, reader: str) -> None:
+    """If its reader ends, or stops while the pipe is full, messages are lost, and nothing else."""
+    read, write = os.pipe()
+    with running(programs, tmp_path / "store", log=write) as (run, client):
+        if reader == "ends":
+            os.close(write)
+            os.close(read)
+        else:
+            os.set_blocking(write, False)
+            with suppress(BlockingIOError):
+                while True:
+                    os.write(write, bytes(1000))
+            os.set_blocking(write, True)
+        assert survives(run, client)
+    assert run.returncode == 0
 
 
 def test_a_process_that_cannot_be_started_again(

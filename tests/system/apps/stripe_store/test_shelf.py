@@ -144,11 +144,13 @@ def test_every_system_call_fails(built: Path, memory: Path, part: int) -> None:
         check_fault(shelf, f"call:{n}:EIO")
 
 
-def test_the_disk_is_full_from_a_write_on(built: Path, memory: Path) -> None:
+@pytest.mark.parametrize("error", ["ENOSPC", "EDQUOT", "EFBIG"])
+def test_the_disk_is_full_from_a_write_on(built: Path, memory: Path, error: str) -> None:
+    """Or a quota is reached, or the limit of the size of files."""
     shelf = Shelf(built / "shelf", memory / "disk", (built / FAULT,))
     seen: set[int] = set()
     for plan in (*(f"pwrite:{n}+" for n in range(1, 60, 3)), "fallocate:1+", "fallocate:2+"):
-        seen |= check_fault(shelf, f"{plan}:ENOSPC")
+        seen |= check_fault(shelf, f"{plan}:{error}")
     assert seen == {0, FULL}
 
 
@@ -244,6 +246,15 @@ def test_a_copy_is_refused(built: Path, memory: Path) -> None:
     (copy.folder / "place").unlink()
     assert copy.content() == {"n1", "c1:40"}
     assert (copy.folder / "place").exists()
+
+
+def test_a_disk_that_disappears_for_a_while(built: Path, memory: Path) -> None:
+    """The process that has used it does not begin an empty database in its place."""
+    shelf = Shelf(built / "shelf", memory / "disk")
+    run = shelf.run("n1", "c1:40", ".", "x", "c2:40", "l")
+    why = f"without {shelf.folder}: its database is not there: mount its disk"
+    assert [line for line in run.lines if line.startswith(why)], run
+    assert run.content() == {"n1", "c1:40", "c2:40"}
 
 
 # -- mutants ---------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
  *   fV         delete chunk and record; uV: the record only; w: everything
  *   .          wait for the changes before it
  *   l          print the stored items: "have WORD" for each item, "damaged WORD"
+ *   x          open the folder again, at first with an empty one in its place: "without REASON"
  *
  * Prints "open", "done WORD STATUS" for each change, and "gone REASON". native/power.c records the
  * changes that are done, too. */
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -136,6 +138,20 @@ static void change_items(const char *word, kept_ticket ticket) {
     kept_wipe(items, &who, ticket);
 }
 
+/* The disk is not there for a while: another folder is in its place. */
+static void lose(const char *folder) {
+  char away[4096];
+  snprintf(away, sizeof away, "%s.away", folder);
+  settle();
+  kept_disconnect(items);
+  if (rename(folder, away) != 0 || mkdir(folder, 0700) != 0 || kept_connect(items) == KEPT_OK)
+    exit(4);
+  printf("without %s\n", kept_reason(items));
+  if (rmdir(folder) != 0 || rename(away, folder) != 0)
+    exit(5);
+  open_items();
+}
+
 int main(int argc, char **argv) {
   report_name("shelf");
   items = disk_create(argv[1], strtoull(argv[2], NULL, 10), NULL);
@@ -146,6 +162,8 @@ int main(int argc, char **argv) {
       settle();
     else if (*argv[i] == 'l')
       list();
+    else if (*argv[i] == 'x')
+      lose(argv[1]);
     else
       change_items(argv[i], (kept_ticket){on_done, (uint64_t)i, NULL});
   }
