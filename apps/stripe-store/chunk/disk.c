@@ -43,7 +43,7 @@ typedef struct disk {
   database reader; /* of the loop */
   pthread_t thread;
   database writer; /* of the thread */
-  bool used;       /* this process has opened the database */
+  bool used;       /* there has been a database */
   atomic_bool stop;
   pthread_mutex_t mutex; /* of the members below */
   pthread_cond_t wake;
@@ -382,12 +382,13 @@ static const shelf_type type = {disk_connect, disk_connected, disk_disconnect,
                                 disk_watch,   disk_turn,      disk_apply,
                                 disk_get,     disk_list,      disk_destroy};
 
-shelf *disk_create(const char *folder, uint64_t megabytes, void *owner) {
+shelf *disk_create(const char *folder, uint64_t megabytes, bool used, void *owner) {
   disk *d = calloc(1, sizeof *d);
   if (d == NULL || (d->folder = strdup(folder)) == NULL)
     out_of_memory();
   d->shelf = (shelf){.type = &type, .owner = owner};
   d->megabytes = megabytes;
+  d->used = used;
   d->events = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (d->events < 0 ||
       (size_t)snprintf(d->path, sizeof d->path, "%s/" PLACE_DATABASE, folder) >= sizeof d->path)

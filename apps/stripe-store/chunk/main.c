@@ -27,6 +27,8 @@ static const char usage[] =
     "                     acknowledged when it is on disk\n"
     "  --disk-max MB      the most that FOLDER/chunks may have, 1 to 16777216, such as 512\n"
     "                     or 10G (16777216)\n"
+    "  --again            the database must be there, since this is not the first start: wait "
+    "for it\n"
     "  --host ADDRESS     numeric address for the other chunk servers (127.0.0.1)\n"
     "  --timeout MS       timeout of a call to memcached, 10 to 60000 (2000)\n"
     "  --provider NAME    libfabric provider (tcp)\n"
@@ -39,12 +41,14 @@ enum { DISK_MOST = 1 << 24 };
 typedef struct settings {
   const char *folder, *memcached, *disk, *host, *provider, *trace;
   unsigned long long rank, timeout_ms, disk_max;
+  bool again;
 } settings;
 
 static const struct option long_options[] = {
     {"memcached", required_argument, NULL, 'm'},
     {"disk", required_argument, NULL, 'd'},
     {"disk-max", required_argument, NULL, 'D'},
+    {"again", no_argument, NULL, 'a'},
     {"host", required_argument, NULL, 'H'},
     {"timeout", required_argument, NULL, 't'},
     {"provider", required_argument, NULL, 'p'},
@@ -66,6 +70,9 @@ static bool parse(settings *o, int argc, char **argv) {
     case 'D':
       if (!parse_megabytes("--disk-max", optarg, 1, DISK_MOST, &o->disk_max))
         return false;
+      break;
+    case 'a':
+      o->again = true;
       break;
     case 'H':
       o->host = optarg;
@@ -180,7 +187,7 @@ int main(int argc, char **argv) {
     out_of_memory();
   snprintf(s.host, sizeof s.host, "%s", o.host);
   if (o.disk != NULL)
-    s.kept = disk_create(o.disk, o.disk_max, &s);
+    s.kept = disk_create(o.disk, o.disk_max, o.again, &s);
   else
     s.kept =
         memory_create(o.memcached != NULL ? o.memcached : fallback, (unsigned)o.timeout_ms, &s);

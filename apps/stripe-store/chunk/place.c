@@ -62,10 +62,11 @@ static bool has_database(const char *folder) {
 kept_status place_take(const char *folder, bool used, int *lock, char *reason, size_t room) {
   *lock = -1;
   if (used && !has_database(folder)) {
-    snprintf(reason, room,
-             "%s: its database is not there: mount its disk; if it is lost, stop this process, and "
-             "the next one begins without chunks",
-             folder);
+    snprintf(
+        reason, room,
+        "%s: its database is not there: mount its disk, or create an empty file " PLACE_DATABASE
+        " if it is lost",
+        folder);
     return KEPT_GONE;
   }
   *lock = make_folder(folder) ? files_lock(folder, "lock") : -1;

@@ -7,8 +7,8 @@
 
 #define PLACE_DATABASE "chunks"
 
-/* Lock the folder until *lock is closed. `used`: this process has had a database here, so it waits
- * until it is there again; otherwise it creates the folder if it is missing. KEPT_DAMAGED: another
+/* Lock the folder until *lock is closed. `used`: there has been a database, and it must be there
+ * again; otherwise the folder is created if it is missing. KEPT_DAMAGED: another
  * process uses it, or its database is a copy. */
 kept_status place_take(const char *folder, bool used, int *lock, char *reason, size_t room);
 /* Write down where the database is. False: errno. */

@@ -15,20 +15,21 @@
 
 enum { STOP_MS = 10000, STEP_MS = 10 };
 
-void process_add(processes *all, const char *name, char *const argv[], int space) {
+void process_add(processes *all, const char *name, char *const argv[], const char *again,
+                 int space) {
   process *more = realloc(all->at, (all->count + 1) * sizeof *more);
-  size_t count = 0;
+  unsigned count = 0;
   if (more == NULL)
     abort();
   all->at = more;
   process *p = &all->at[all->count++];
-  *p = (process){.pid = 0};
-  p->space = space;
+  *p = (process){.again = again, .space = space};
   snprintf(p->name, sizeof p->name, "%s", name);
   while (argv[count] != NULL)
     count++;
-  p->argv = calloc(count + 1, sizeof *p->argv);
-  for (size_t i = 0; i < count; i++)
+  p->words = count;
+  p->argv = calloc(count + 2, sizeof *p->argv);
+  for (unsigned i = 0; i < count; i++)
     if (p->argv == NULL || (p->argv[i] = strdup(argv[i])) == NULL)
       abort();
 }
@@ -68,6 +69,13 @@ static void tell(const process *p, int status, bool again) {
     report("%s has ended with status %d%s", p->name, WEXITSTATUS(status), then);
 }
 
+/* From now on it is started with its further argument. */
+static void take_again(process *p) {
+  if (p->again != NULL)
+    p->argv[p->words] = strdup(p->again); /* NULL: without it */
+  p->again = NULL;
+}
+
 bool processes_reap(processes *all, bool starting, unsigned ticks) {
   int status;
   pid_t pid;
@@ -78,6 +86,8 @@ bool processes_reap(processes *all, bool starting, unsigned ticks) {
         bool again = ticks > 0 && (!starting || WIFSIGNALED(status));
         all->at[i].pid = 0;
         all->at[i].rest = again ? ticks : 0;
+        if (!starting)
+          take_again(&all->at[i]);
         if (!starting || !refused(status))
           tell(&all->at[i], status, again);
         gone = gone || !again;

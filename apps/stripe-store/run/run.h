@@ -42,11 +42,13 @@ pid_t folder_holder(const char *folder);
 /* ---- process.c ---- */
 
 typedef struct process {
-  char name[48]; /* "memcached 3", "stripe 1: memcached 3" */
-  char **argv;   /* owned, with its strings */
-  int space;     /* network namespace in which it is started; -1: that of this process */
-  pid_t pid;     /* 0: not running */
-  unsigned rest; /* ticks until it is started again */
+  char name[48];     /* "memcached 3", "stripe 1: memcached 3" */
+  char **argv;       /* owned, with its strings */
+  unsigned words;    /* of argv */
+  const char *again; /* a further argument, if it is started again after the start; NULL: none */
+  int space;         /* network namespace in which it is started; -1: that of this process */
+  pid_t pid;         /* 0: not running */
+  unsigned rest;     /* ticks until it is started again */
 } process;
 
 typedef struct processes {
@@ -54,7 +56,8 @@ typedef struct processes {
   unsigned count, first; /* first: number of agents */
 } processes;
 
-void process_add(processes *all, const char *name, char *const argv[], int space);
+void process_add(processes *all, const char *name, char *const argv[], const char *again,
+                 int space);
 /* False: failed, with a message. */
 bool process_start(process *p);
 /* Report the processes that have ended; they are started again after `ticks`, never if that is 0.

@@ -66,7 +66,7 @@ static void add_agent(store *s, unsigned stripe, char *options[], int count) {
   stripe_folder(s, stripe, folder);
   argv[count++] = folder;
   argv[count] = NULL;
-  process_add(&s->processes, label(s, stripe, "agent", LAYOUT_AGENT, name), argv,
+  process_add(&s->processes, label(s, stripe, "agent", LAYOUT_AGENT, name), argv, NULL,
               space_of(s, place));
 }
 
@@ -93,7 +93,7 @@ static void add_chunk(store *s, unsigned stripe, unsigned rank) {
     argv[count] = (char *)s->agent.trace;
   }
   process_add(&s->processes, label(s, stripe, "chunk server", rank, name), argv,
-              space_of(s, place));
+              s->disk > 0 ? "--again" : NULL, space_of(s, place));
 }
 
 /* -M makes a full memory an error and never a reason to evict. One thread, and no housekeeping,
@@ -125,7 +125,7 @@ static void add_memcached(store *s, unsigned stripe, unsigned rank) {
                   geteuid() == 0 ? "-u" : NULL,
                   "root",
                   NULL};
-  process_add(&s->processes, label(s, stripe, "memcached", rank, name), argv,
+  process_add(&s->processes, label(s, stripe, "memcached", rank, name), argv, NULL,
               space_of(s, stripe_place(s, stripe, rank)));
 }
 

@@ -548,6 +548,30 @@ def test_a_disk_is_opened_again_in_a_renamed_folder(store: DiskStore) -> None:
     store.set(KEY, b"value")
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_chunk_server_that_is_started_again_without_its_disk(
+    programs: Path, memory: Path, lost: bool
+) -> None:
+    """It waits for its database, until that is there again, or its user states that it is lost."""
+    folder = memory / "store"
+    disk, away, log = folder / "disk-2", folder / "away", folder.with_suffix(".log")
+    with running(programs, folder, own=("--disk", "50")) as (run, client):
+        assert client.set(KEY, b"value")
+        disk.rename(away)
+        disk.mkdir()
+        os.kill(children(run.pid)["chunk-2"], signal.SIGKILL)
+        wait_for("it to wait", lambda: f"{disk}: its database is not there" in log.read_text())
+        assert list(disk.iterdir()) == []
+        if lost:
+            (disk / "chunks").touch()
+        else:
+            disk.rmdir()
+            away.rename(disk)
+        wait_for("it to be back", lambda: client.stats()[b"state"] == b"read-write")
+        assert client.get(KEY) == b"value"
+        assert client.stats()[b"chunks_rebuilt"] == int(lost)
+
+
 def test_a_limit_of_the_size_of_files(store: DiskStore) -> None:
     """Values that it does not allow are refused, no chunk server ends, and small values can be stored."""
     limits = (3 << 20, resource.RLIM_INFINITY)
