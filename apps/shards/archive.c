@@ -118,14 +118,14 @@ static bool is_name(const archive *tar, const char *line) {
   return tar->folder != NULL && strncmp(line, "x ", 2) == 0;
 }
 
-/* The first message. */
+/* The first message, which may follow a name of bsdtar. */
 static int refuse_failed(const archive *tar) {
   char line[512] = "";
   off_t at = 0;
   bool found;
   do
     found = next_line(tar->errors, &at, line, sizeof line);
-  while (found && is_name(tar, line));
+  while (found && is_name(tar, line) && strstr(line, ": ") == NULL);
   return refuse("tar failed: %s", found ? line : "no message");
 }
 
