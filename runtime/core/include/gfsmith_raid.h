@@ -16,8 +16,8 @@
  * shard that is input and write exactly len bytes of each that is output; outputs must not overlap
  * other shards. They keep no state between calls, may be used from any thread, and allocate
  * nothing; they take up to 32 KiB of stack. They use the instruction set that gfsmith_isa() names.
- * On x86-64, those that generate parities read the time stamp counter if all
- * shards exceed 512 KiB, as calls of a codec without a hint.
+ * On x86-64, those that generate parities read the time stamp counter if all shards together have
+ * more than 512 KiB, as calls of a codec without a hint (gfsmith_hint).
  * With len = 0 they read no array of shards and succeed for every valid k (and m), except
  * gfsmith_raid_recover, which fails for the same losses as with any other length.
  *
