@@ -349,7 +349,7 @@ GFSMITH_API gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len,
  * single wrong shard; with m >= 3 parities of an MDS code two wrong shards cannot. If all positions
  * name the same shard, rebuild it by gfsmith_reconstruct as if it were missing.
  *
- * It allocates nothing and takes about 26 KiB of stack. Its time depends on contents: a position
+ * It allocates nothing and takes up to 38 KiB of stack. Its time depends on contents: a position
  * that does not match costs up to (k + m) * m products.
  *
  * @param codec the code
@@ -390,7 +390,7 @@ GFSMITH_API gfsmith_status gfsmith_locate(const gfsmith_codec *codec, size_t len
  * equal matrix is treated equally.
  *
  * If no shard is missing, it allocates nothing; otherwise it allocates less than 1 MiB. It takes
- * about 30 KiB of stack. Its time depends on contents: a position that does not match costs up to
+ * up to 39 KiB of stack. Its time depends on contents: a position that does not match costs up to
  * r * r + (k + r) * t products.
  *
  * @param codec the code

@@ -1,9 +1,9 @@
-/* stack: the stack that batch calls take, against the limits that gfsmith.h states. */
+/* stack: the stack that calls take, against the limits that the headers state. */
 #define _GNU_SOURCE /* pthread_attr_setstack */
 #include <pthread.h>
 #include <string.h>
 
-#include "gfsmith.h"
+#include "gfsmith_checksum.h"
 #include "reference.h"
 
 enum { COUNT = 40, LEN = 512, WIDEST = 255, PAINTED = 1 << 20, PAINT = 0xa5, KIB = 1024 };
@@ -48,6 +48,29 @@ static gfsmith_status check(const call *c) {
   return gfsmith_check_strided(c->codec, LEN, COUNT, memory, c->stride, ok);
 }
 
+/* The shards of the first stripe. */
+static uint8_t *shards[WIDEST];
+static const uint8_t *const *const read_only = (const uint8_t *const *)shards;
+static uint64_t states[WIDEST];
+static size_t counts[WIDEST + 2];
+
+static gfsmith_status locate(const call *c) {
+  return gfsmith_locate(c->codec, LEN, read_only, counts, NULL);
+}
+
+static gfsmith_status correct(const call *c) {
+  return gfsmith_correct(c->codec, LEN, shards, NULL, counts, NULL);
+}
+
+static gfsmith_status encode_checksums(const call *c) {
+  return gfsmith_encode_checksums(c->codec, GFSMITH_CRC32C, LEN, read_only, shards + c->k, states);
+}
+
+static gfsmith_status check_checksums(const call *c) {
+  bool ok;
+  return gfsmith_check_checksums(c->codec, GFSMITH_CRC32C, LEN, read_only, states, &ok);
+}
+
 static void *start(void *argument) {
   const call *c = argument;
   REQUIRE(c->run(c) == GFSMITH_OK);
@@ -73,22 +96,45 @@ static size_t used(call *c, operation *run) {
   return PAINTED - intact;
 }
 
-static void test_shape(unsigned k, unsigned m, size_t packet, size_t limit) {
-  static operation *const operations[] = {encode, update, reconstruct, check};
+/* A call, and its limit without and with packet layout; 0: not supported. */
+typedef struct limited {
+  operation *run;
+  size_t plain, packets;
+} limited;
+
+static const limited calls[] = {
+    {encode, 36 * KIB, 62 * KIB},
+    {update, 36 * KIB, 62 * KIB},
+    {reconstruct, 36 * KIB, 62 * KIB},
+    {check, 36 * KIB, 62 * KIB},
+    {locate, 38 * KIB, 0},
+    {correct, 39 * KIB, 0},
+    {encode_checksums, 51 * KIB, 51 * KIB},
+    {check_checksums, 51 * KIB, 67 * KIB},
+};
+
+static void test_shape(unsigned k, unsigned m, size_t packet) {
   call c = {.k = k, .m = m, .stride = {LEN, (size_t)LEN * (k + m)}};
   REQUIRE(gfsmith_codec_create(&c.codec, "cauchy", k, m) == GFSMITH_OK);
   REQUIRE(gfsmith_codec_packets(c.codec, packet) == GFSMITH_OK);
   REQUIRE(gfsmith_codec_hint(c.codec, GFSMITH_HINT_STREAMING) == GFSMITH_OK);
   size_t without = used(&c, nothing);
-  for (size_t n = 0; n < sizeof operations / sizeof operations[0]; n++)
-    REQUIRE(used(&c, operations[n]) - without <= limit);
+  for (size_t n = 0; n < sizeof calls / sizeof calls[0]; n++) {
+    size_t limit = packet > 0 ? calls[n].packets : calls[n].plain;
+    if (limit > 0)
+      REQUIRE(used(&c, calls[n].run) - without <= limit);
+    memset(states, 0, sizeof states);
+  }
   gfsmith_codec_destroy(c.codec);
 }
 
 int main(void) {
-  test_shape(10, 4, 0, 36 * KIB);
-  test_shape(100, 100, 0, 36 * KIB);
-  test_shape(200, 55, 0, 36 * KIB);
-  test_shape(10, 4, 8, 62 * KIB);
+  for (size_t n = 0; n < WIDEST; n++)
+    shards[n] = memory + n * LEN;
+  test_shape(10, 4, 0);
+  test_shape(100, 20, 0);
+  test_shape(100, 100, 0);
+  test_shape(200, 55, 0);
+  test_shape(10, 4, 8);
   puts("ok");
 }
