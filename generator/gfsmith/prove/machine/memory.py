@@ -399,10 +399,14 @@ class Memory:
             written = self.written.get(self.complete)
             if written is None or written.pieces:
                 return
-            if subtract(self.limits.length, written.prefix) != 0:
+            if not self._is_whole(written.prefix):
                 return
             del self.written[self.complete]
             self.complete = add(self.complete, 1)
+
+    def _is_whole(self, size: Word) -> bool:
+        """Return whether a destination of which so many bytes are written is written to its end."""
+        return subtract(self.limits.length, size) == 0
 
 
 def _difference(got: Runs, want: Runs) -> str:

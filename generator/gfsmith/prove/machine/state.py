@@ -107,6 +107,13 @@ class LowBits:
 
 
 @dataclass(frozen=True, slots=True)
+class LowHalf:
+    """The low 32 bits of a number that may have more, which permit only the AND with a number."""
+
+    number: Linear
+
+
+@dataclass(frozen=True, slots=True)
 class Truth:
     """The number 1 if a condition on flags holds, else 0."""
 
@@ -115,7 +122,7 @@ class Truth:
 
 
 #: A value of a general register that can be neither computed with nor stored.
-Opaque: TypeAlias = Joined | LowBits | Truth
+Opaque: TypeAlias = Joined | LowBits | LowHalf | Truth
 
 
 @dataclass(slots=True)
@@ -204,6 +211,9 @@ class State:
                 self.gpr[register] = Joined(moved, value.mask)
             elif isinstance(value, LowBits):
                 self.gpr[register] = LowBits(substitute(value.count, name, by))
+            elif isinstance(value, LowHalf):
+                word = substitute(value.number, name, by)
+                self.gpr[register] = word % (1 << 32) if isinstance(word, int) else LowHalf(word)
             elif isinstance(value, Truth):
                 self.gpr[register] = replace(value, flags=_substitute_flags(value.flags, name, by))
         for number, mask in enumerate(self.masks):

@@ -46,6 +46,7 @@ CPUINFO_FLAGS: dict[str, str | None] = {
     "GFNI": "gfni",
     "PCLMULQDQ": "pclmulqdq",
     "VPCLMULQDQ": "vpclmulqdq",
+    "AVX512_VBMI2": "avx512_vbmi2",
     "AVX512F": "avx512f",
     "AVX512VL": "avx512vl",
     "AVX512BW": "avx512bw",

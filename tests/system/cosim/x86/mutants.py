@@ -149,6 +149,9 @@ _LOAD_YMM = "EVEX_VMOVDQU8_YMM_K1Z_YMMM256"
 _LOAD = "EVEX_VMOVDQU8_ZMM_K1Z_ZMMM512"
 _STORE = "EVEX_VMOVDQU8_ZMMM512_K1Z_ZMM"
 
+_INSERT_HALF = "EVEX_VINSERTI64X4_ZMM_K1Z_ZMM_YMMM256_IMM8"
+_INSERT_GROUP = "EVEX_VINSERTI32X4_ZMM_K1Z_ZMM_XMMM128_IMM8"
+_EXPAND = "EVEX_VPEXPANDB_ZMM_K1Z_ZMMM512"
 _EXTRACT_HALF = "EVEX_VEXTRACTI64X4_YMMM256_K1Z_ZMM_IMM8"
 MUTANTS = (
     Mutant("pshufb ignores bit 7", "PSHUFB_XMM_XMMM128", afterwards(_ignore_bit_7)),
@@ -183,6 +186,15 @@ MUTANTS = (
     Mutant("compares the wrong data", "PCMPGTB_XMM_XMMM128", afterwards(_one_shard), symbolic=True),
     Mutant("xor of the wrong data", "PXOR_XMM_XMMM128", afterwards(_one_shard), symbolic=True),
     Mutant("crc32 keeps the upper half", "CRC32_R64_RM64", afterwards(_keep_upper_word)),
+    Mutant("vinserti64x4 at the other half", _INSERT_HALF, another(_one_more), level=Level.AVX512),
+    Mutant("vinserti32x4 at the next place", _INSERT_GROUP, another(_one_more), level=Level.AVX512),
+    Mutant("vpexpandb without a mask", _EXPAND, another(_unmasked), level=Level.AVX512),
+    Mutant("vpexpandb merges for zeroes", _EXPAND, another(_other_masking), level=Level.AVX512),
+    Mutant("shrd by one more", "SHRD_RM64_R64_IMM8", another(_one_more)),
+    Mutant("shrx of the count", "VEX_SHRX_R64_RM64_R64", another(_swapped)),
+    Mutant("shlx of the count", "VEX_SHLX_R64_RM64_R64", another(_swapped)),
+    Mutant("xor of another byte", "XOR_RM8_IMM8", another(_one_more)),
+    Mutant("shl of 32 bits keeps the upper half", "SHL_RM32_IMM8", afterwards(_keep_upper_word)),
     Mutant("pextrq of the other word", "PEXTRQ_RM64_XMM_IMM8", another(_one_more)),
     Mutant("shr of data by one more", "SHR_RM64_IMM8", another(_one_more), symbolic=True),
 )

@@ -10,7 +10,16 @@ from random import Random
 from gfsmith.prove.machine import bitmatrix, domain
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Table, Unsupported
 from gfsmith.prove.machine.linear import Facts, Linear, Word, symbol
-from gfsmith.prove.machine.state import Alignment, Difference, Flags, Joined, Known, State, Value
+from gfsmith.prove.machine.state import (
+    Alignment,
+    Difference,
+    Flags,
+    Joined,
+    Known,
+    LowHalf,
+    State,
+    Value,
+)
 from gfsmith.prove.machine.state import difference_flags as known_flags
 
 #: Kinds of unknowns with which an instruction replaces untracked values.
@@ -232,7 +241,7 @@ class Unknowns:
             total += factor * self.numbers[str(name)]
         return total % (1 << 64)
 
-    def register(self, value: Value | Joined) -> int:
+    def register(self, value: Value | Joined | LowHalf) -> int:
         """Return the value of a general register."""
         if isinstance(value, tuple):
             return int.from_bytes(self.value(value), "little")
@@ -241,6 +250,8 @@ class Unknowns:
             for address in value.addresses:
                 result |= self.word(address)
             return result & value.mask
+        if isinstance(value, LowHalf):
+            return self.word(value.number) % (1 << 32)
         return self.word(value)
 
     def flags(self, flags: Flags) -> Known:

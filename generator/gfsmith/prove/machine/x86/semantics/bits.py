@@ -18,7 +18,16 @@ from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.lanes import shift_number
 from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, scale, subtract, symbol
 from gfsmith.prove.machine.register_values import as_bytes, checked, wrap
-from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, LowBits, State
+from gfsmith.prove.machine.state import (
+    UNDEFINED,
+    Alignment,
+    Difference,
+    Joined,
+    Known,
+    LowBits,
+    LowHalf,
+    State,
+)
 from gfsmith.prove.machine.substitution import field, low_bits, masked
 from gfsmith.prove.machine.x86.semantics.general import SPAN, arithmetic, number, size_of, word
 from gfsmith.prove.machine.x86.semantics.operands import (
@@ -79,10 +88,14 @@ def _masked(state: State, instr: Instruction) -> Word | None:
 def _low_masked(state: State, instr: Instruction) -> Word | None:
     """Return the AND of a number and the low half of a register whose number may need more bits; None for
     other operands."""
-    immediate = instr.op1_kind not in (OpKind.REGISTER, OpKind.MEMORY)
-    if size_of(instr) != 4 or instr.op0_kind != OpKind.REGISTER or not immediate:
+    if instr.op0_kind != OpKind.REGISTER or register_size(instr.op0_register) < 4:
         return None
+    immediate = instr.op1_kind not in (OpKind.REGISTER, OpKind.MEMORY)
     whole = state.gpr[general_name(instr.op0_register)]
+    if immediate and isinstance(whole, LowHalf):
+        return masked(state, whole.number, instr.immediate(1) % (1 << 32))
+    if size_of(instr) != 4 or not immediate:
+        return None
     if not isinstance(whole, Linear) or state.facts.range(whole)[1] < 1 << 32:
         return None
     return masked(state, whole, instr.immediate(1) % (1 << 32))
@@ -213,6 +226,25 @@ def _shift_right(state: State, instr: Instruction) -> None:
     write_general(state, instr, result)
 
 
+def _shift_right_double(state: State, instr: Instruction) -> None:
+    """shrd by a constant: bits of operand 1 enter from above."""
+    low, high = (as_bytes(state, read_general(state, instr, n), 8) for n in range(2))
+    count = instr.immediate(2) % 64
+    state.flags = UNDEFINED
+    shifted = shift_number(domain.merge([*low, *high]), count)
+    write_general(state, instr, domain.cut(shifted, 0, 8))
+
+
+def _shift_without_flags(left: bool) -> Semantics:
+    """shlx, shrx."""
+
+    def shift(state: State, instr: Instruction) -> None:
+        value, count = number(state, instr, 1), number(state, instr, 2) % 64
+        write_general(state, instr, value << count if left else value >> count)
+
+    return shift
+
+
 def _crc32(state: State, instr: Instruction) -> None:
     """crc32: the register is the low half of operand 0; the flags stay."""
     register = as_bytes(state, read_general(state, instr, 0), 4)
@@ -267,12 +299,16 @@ TABLE: dict[str, Semantics] = {
     **arithmetic("AND", _and),
     **arithmetic("OR", _or),
     **arithmetic("XOR", _xor),
+    **forms(_xor, "XOR_RM8_IMM8"),
     **forms(_test, "TEST_RM64_R64", "TEST_RM64_IMM32", "TEST_RM32_R32", "TEST_RAX_IMM32"),
     **forms(_test_byte, "TEST_RM8_IMM8"),
-    **forms(_shift_left, "SHL_RM64_IMM8", "SHL_RM64_1"),
+    **forms(_shift_left, "SHL_RM64_IMM8", "SHL_RM64_1", "SHL_RM32_IMM8"),
     **forms(_shift_right, "SHR_RM64_IMM8", "SHR_RM64_1", "SHR_RM32_IMM8"),
     **forms(_crc32, "CRC32_R64_RM64", "CRC32_R32_RM32", "CRC32_R32_RM16", "CRC32_R32_RM8"),
     **forms(_zero_high_bits, "VEX_BZHI_R64_RM64_R64"),
+    **forms(_shift_right_double, "SHRD_RM64_R64_IMM8"),
+    **forms(_shift_without_flags(left=True), "VEX_SHLX_R64_RM64_R64"),
+    **forms(_shift_without_flags(left=False), "VEX_SHRX_R64_RM64_R64"),
     **forms(_shift_arithmetic, "VEX_SARX_R64_RM64_R64"),
     **forms(_set_bit, "BTS_RM64_R64"),
 }

@@ -12,7 +12,7 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.lanes import shift_number
-from gfsmith.prove.machine.linear import Word, add, scale, subtract
+from gfsmith.prove.machine.linear import Linear, Word, add, scale, subtract
 from gfsmith.prove.machine.register_values import checked, narrow
 from gfsmith.prove.machine.state import (
     UNDEFINED,
@@ -20,6 +20,7 @@ from gfsmith.prove.machine.state import (
     Difference,
     Joined,
     Known,
+    LowHalf,
     Opaque,
     State,
     Value,
@@ -30,6 +31,7 @@ from gfsmith.prove.machine.state import (
 from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
     address,
+    general_name,
     memory_size,
     read_general,
     register_size,
@@ -68,6 +70,18 @@ def number(state: State, instr: Instruction, number: int) -> int:
 
 def _move(state: State, instr: Instruction) -> None:
     write_general(state, instr, read_general(state, instr, 1))
+
+
+def _move_low_half(state: State, instr: Instruction) -> None:
+    """mov of 32 bits, also of an unknown number that may have more."""
+    registers = instr.op0_kind == instr.op1_kind == OpKind.REGISTER
+    whole = state.gpr[general_name(instr.op1_register)] if registers else None
+    try:
+        _move(state, instr)
+    except Unsupported:
+        if not isinstance(whole, Linear):
+            raise
+        state.gpr[general_name(instr.op0_register)] = LowHalf(whole)
 
 
 def _move_zero_extended(state: State, instr: Instruction) -> None:
@@ -217,8 +231,6 @@ TABLE: dict[str, Semantics] = {
         _move,
         "MOV_R64_RM64",
         "MOV_RM64_R64",
-        "MOV_R32_RM32",
-        "MOV_RM32_R32",
         "MOV_RM16_R16",
         "MOV_RM8_R8",
         "MOV_R32_IMM32",
@@ -226,6 +238,7 @@ TABLE: dict[str, Semantics] = {
         "MOV_RM64_IMM32",
         "MOV_R8_IMM8",
     ),
+    **forms(_move_low_half, "MOV_R32_RM32", "MOV_RM32_R32"),
     **forms(_move_zero_extended, "MOVZX_R32_RM8", "MOVZX_R32_RM16"),
     **forms(_move_sign_extended, "MOVSXD_R64_RM32"),
     **forms(_extend_accumulator, "CDQE"),

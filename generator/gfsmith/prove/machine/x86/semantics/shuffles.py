@@ -7,6 +7,7 @@ from iced_x86 import Instruction, OpKind
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Run, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
+from gfsmith.prove.machine.lanes import spans
 from gfsmith.prove.machine.register_values import as_bytes
 from gfsmith.prove.machine.state import State
 from gfsmith.prove.machine.x86.registers import VECTOR_BYTES
@@ -14,6 +15,7 @@ from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
     address,
     general_name,
+    mask_bits,
     read_vector,
     register_size,
     vector_number,
@@ -79,13 +81,35 @@ def _extract_quarter(state: State, instr: Instruction) -> None:
     write_general(state, instr, domain.cut(state.vectors[vector_number(instr.op1_register)], at, at + 8))
 
 
-def _insert_lane(state: State, instr: Instruction) -> None:
-    """vinserti128 ymm."""
-    low = read_vector(state, instr, 1, 32)
-    lane = read_vector(state, instr, 2, 16)
-    at = 16 * (instr.immediate(3) & 1)
-    runs = [*domain.cut(low, 0, at), *lane, *domain.cut(low, at + 16, 32)]
-    write_vector(state, instr, domain.merge(runs))
+def _insert_part(size: int) -> Semantics:
+    """vinserti128, vinserti32x4, vinserti64x4: `size` bytes of a vector, at a multiple of their number."""
+
+    def insert(state: State, instr: Instruction) -> None:
+        whole = vector_size(instr)
+        old, new = read_vector(state, instr, 1, whole), read_vector(state, instr, 2, size)
+        at = size * (instr.immediate(3) % (whole // size))
+        runs = [*domain.cut(old, 0, at), *new, *domain.cut(old, at + size, whole)]
+        write_vector(state, instr, domain.merge(runs))
+
+    return insert
+
+
+def _expand_bytes(state: State, instr: Instruction) -> None:
+    """vpexpandb: the first bytes of the source, one after the other, to the places of the mask's ones."""
+    size = vector_size(instr)
+    if instr.op1_kind == OpKind.MEMORY:
+        raise Unsupported("vpexpandb of memory, of which it reads only the bytes that it places")
+    source = read_vector(state, instr, 1, size)
+    old = domain.zeros(size)
+    if not instr.zeroing_masking:
+        old = domain.cut(state.vectors[vector_number(instr.op0_register)], 0, size)
+    bits = mask_bits(state, instr) if instr.has_op_mask else (1 << size) - 1
+    out: list[Run] = []
+    taken = 0
+    for low, high, on in spans(bits, size):
+        out += domain.cut(source, taken, taken + high - low) if on else domain.cut(old, low, high)
+        taken += high - low if on else 0
+    write_vector(state, instr, domain.merge(out), masked=True)
 
 
 def _extract_half(size: int) -> Semantics:
@@ -184,7 +208,13 @@ TABLE: dict[str, Semantics] = {
     **forms(_insert(8), "PINSRQ_XMM_RM64_IMM8", "VEX_VPINSRQ_XMM_XMM_RM64_IMM8"),
     **forms(_extract_word, "PEXTRW_R32_XMM_IMM8", "VEX_VPEXTRW_R32_XMM_IMM8"),
     **forms(_extract_quarter, "PEXTRQ_RM64_XMM_IMM8", "VEX_VPEXTRQ_RM64_XMM_IMM8"),
-    **forms(_insert_lane, "VEX_VINSERTI128_YMM_YMM_XMMM128_IMM8"),
+    **forms(
+        _insert_part(16),
+        "VEX_VINSERTI128_YMM_YMM_XMMM128_IMM8",
+        "EVEX_VINSERTI32X4_ZMM_K1Z_ZMM_XMMM128_IMM8",
+    ),
+    **forms(_insert_part(32), "EVEX_VINSERTI64X4_ZMM_K1Z_ZMM_YMMM256_IMM8"),
+    **forms(_expand_bytes, "EVEX_VPEXPANDB_ZMM_K1Z_ZMMM512"),
     **forms(
         _extract_half(16),
         "VEX_VEXTRACTI128_XMMM128_YMM_IMM8",
