@@ -30,10 +30,16 @@ STEPS = {WORD: "word", 4: "half", 2: "quarter", 1: "byte"}
 FIRSTS = tuple(f"reduce_line{groups}" for groups in range(LINE // GROUP))
 
 
+#: The operations that begin with the first bytes of a line, by their number: a register fits into them.
+LEADS = {f"bytes{count}": count for count in range(WORD, LINE + 1)}
+
+
 class Act(Enum):
     """The function of one instruction."""
 
     LOAD = auto()  #: `width` bytes of array `text` at `offset`
+    LEADING = auto()  #: the first `offset` bytes of array `text`, then zeros
+    BEHIND = auto()  #: the first `offset` bytes of a vector behind zeros
     FIRST = auto()  #: word `text` of the first group, "low" or "high", as word `offset`; the other word is 0
     ZERO = auto()  #: a vector of zeros
     JOIN = auto()  #: two vectors as the halves of one
@@ -41,6 +47,7 @@ class Act(Enum):
     STREAM = auto()  #: to array "copy" at `offset`, around the cache
     PREFETCH = auto()  #: the line `ahead` bytes behind the data into the second-level cache
     CONSTANTS = auto()  #: in every group, the two words of the table for distance `offset`
+    LANES = auto()  #: the words of the table for the last `width` bytes of a line, two for each group
     REDUCTION = auto()  #: in every group, the two words of the table's constants of a reduction
     CLMUL = auto()  #: in every group, word `offset` times word `offset` over GF(2)[x], 128 bits
     CROSS = auto()  #: word `offset` of a group times word 1 - `offset` of constants over GF(2)[x], 128 bits
@@ -80,6 +87,8 @@ class Routine:
       them; head and close are outside of the loop over the data, which turns the values `before` into `after`
     - FIRSTS: the group of two words, then a register that is added to the bytes behind it, then groups of
       data become the register after them; the name has the number of groups modulo that of a line
+    - LEADS: a register, then as many bytes as the name has, then lines, become the register after them; one
+      function has all of them
     - "fold_line": a message of LINE bytes and LINE bytes of data become a message of LINE bytes, for each of
       several shards, with such a loop; it prefetches data of a later call
     - "fold_copy": the same, but instead of prefetching it copies the data, around the cache
@@ -111,6 +120,13 @@ class Routine:
     def symbol(self) -> str:
         return f"gfs_{self.operation}_{self.check.lower() or self.order}__{self.set}"
 
+    @property
+    def function(self) -> str:
+        """The name of the compiled function that has the routine."""
+        if self.operation in STEPS.values() or self.operation in LEADS:
+            return f"gfs_bytes_{self.check.lower() or self.order}__{self.set}"
+        return self.symbol
+
     def serves(self, check: str, reflected: bool) -> bool:
         return self.reflected == reflected and self.check in ("", check)
 
@@ -132,8 +148,10 @@ class Tables:
     title: the usual name of the check. bits: of a checksum. ones: the first register and the final XOR, as a
     checksum. modulus: P without its highest term, as a register. instruction: the name of the check if some
     CPU has a crc32 instruction for it.
-    folds: for each of DISTANCES, the constants of word 0 and of word 1. slices[i][v]: the register after a
-    word that is 0 but for v in its nibble i. powers[i]: x^(8 2^i) modulo P, bit j the coefficient of x^j.
+    folds: for each of DISTANCES, the constants of word 0 and of word 1. lanes: for each group of a line, the
+    constants of both words, by which the sum of all products is the line times x^64. slices[i][v]: the
+    register after a word that is 0 but for v in its nibble i. powers[i]: x^(8 2^i) modulo P, bit j the
+    coefficient of x^j.
     reduction: with m the quotient of x^128 by P, in a reflected check the quotient of m by x, and the
     modulus; else the modulus, and m without its highest term.
     """
@@ -146,5 +164,6 @@ class Tables:
     instruction: str
     reduction: tuple[int, int]
     folds: tuple[tuple[int, int], ...]
+    lanes: tuple[tuple[int, int], ...]
     slices: tuple[tuple[int, ...], ...]
     powers: tuple[int, ...]

@@ -15,6 +15,10 @@ words is the reflected product times x: the constants are those of D - 1.
 
 Every P is taken times x^(64 - degree), so that registers of all checks have 64 bits.
 
+In a vector of several groups all words are multiplied at once, each by its own constant x^(D+128) or
+x^(D+64) mod P, and the products are added: the sum is A x^64 + B with the remainder of the vector times x^64.
+A constant for each group of a vector is the method of ISA-L, which folds onto the last group.
+
 Reduction: the register after 16 bytes H x^64 + L is (H x^128 + L x^64) mod P. One multiplication folds H and
 leaves A x^64 + B. With m the quotient of x^128 by P, the quotient of A x^64 by P is that of A m by x^64 (P.
 Barrett's method, exact over GF(2)[x]), and the register is B plus the low word of quotient times P. The
@@ -33,6 +37,7 @@ from gfsmith.ir.folding import (
     DISTANCES,
     FIRSTS,
     GROUP,
+    LEADS,
     LINE,
     NIBBLE,
     NIBBLES,
@@ -48,6 +53,9 @@ from gfsmith.ir.folding import (
 
 #: Sets with stores around the cache.
 _STREAMING = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
+
+#: Sets with loads of any number of bytes, and moves of so many bytes to the end of a vector.
+_MASKED = ("vpclmulqdq_avx512",)
 
 #: Sets with a carry-less multiplication -> bytes of a vector, widest first.
 WIDTHS = {"vpclmulqdq_avx512": 64, "vpclmulqdq_avx2": 32, "pclmulqdq": 16, "pmull": 16}
@@ -125,6 +133,16 @@ def _folds(check: Checksum, powers: _Powers) -> tuple[tuple[int, int], ...]:
     return tuple(folds)
 
 
+def _lanes(check: Checksum, powers: _Powers) -> tuple[tuple[int, int], ...]:
+    """Return the constants of both words of each group of a line. With D bits behind it they are x^(D+64) and
+    x^(D+128), or in a reflected check x^(D+127) and x^(D+63)."""
+    half = 1 << _REGISTER - 1  # x^63
+    top = powers.product(half, _X)
+    lows = powers.multiples(half if check.reflected else top, powers.product(top, top), LINE // GROUP)
+    pairs = [(_number(check, low), _number(check, powers.product(low, top))) for low in reversed(lows)]
+    return tuple(pair[::-1] if check.reflected else pair for pair in pairs)
+
+
 def _slices(check: Checksum, powers: _Powers) -> tuple[tuple[int, ...], ...]:
     """Return the tables of all nibbles. The coefficient of x^i of a word contributes x^(64+i)."""
     terms = powers.multiples(powers.product(1 << _REGISTER - 1, _X), _X, _REGISTER)
@@ -161,6 +179,7 @@ def tables(check: Checksum) -> Tables:
         instruction=check.name if instructed else "",
         reduction=_reduction(check, aligned, modulus),
         folds=_folds(check, aligned),
+        lanes=_lanes(check, aligned),
         slices=_slices(check, aligned),
         powers=lengths,
     )
@@ -242,14 +261,19 @@ def _fold_routine(operation: str, set_: str, reflected: bool) -> Routine:
     return Routine(operation, set_, reflected, LINE, *parts, before=tuple(before), after=tuple(after))
 
 
-def _narrowed(code: _Code, values: list[Value]) -> Value:
-    """Return one group with the remainder of consecutive vectors."""
+def _joined(code: _Code, values: list[Value]) -> Value:
+    """Return one vector with the remainder of consecutive vectors."""
     while len(values) > 1:
         half = len(values) // 2
         constants = code.constants(half * code.width)
         pairs = zip(values[:half], values[half:], strict=True)
         values = [code.fold(first, constants, second) for first, second in pairs]
-    (value,) = values
+    return values[0]
+
+
+def _narrowed(code: _Code, values: list[Value]) -> Value:
+    """Return one group with the remainder of consecutive vectors."""
+    value = _joined(code, values)
     width = code.width
     while width > GROUP:
         width //= 2
@@ -266,10 +290,27 @@ def _narrow_routine(set_: str, reflected: bool) -> Routine:
     return Routine("narrow_line", set_, reflected, LINE, tuple(head))
 
 
-def _reduced(code: _Code, value: Value) -> None:
-    """Add the end of a routine: the register after a group."""
+def _reduced(code: _Code, values: list[Value]) -> None:
+    """Add the end of a routine: the register after consecutive vectors."""
+    value = _joined(code, values)
+    if code.width > GROUP:
+        _register(code, _multiplied(code, value))
+        return
     first = 0 if code.reflected else 1  # the word of the higher coefficients
     _divided(code, value, code.add(Act.SLIDE, value, offset=first, width=GROUP), first)
+
+
+def _multiplied(code: _Code, value: Value) -> Value:
+    """Return a group with the remainder of a vector times x^64."""
+    constants = code.add(Act.LANES)
+    products = [code.add(Act.CLMUL, value, constants, offset=word) for word in (0, 1)]
+    value = code.add(Act.XOR, *products)
+    width = code.width
+    while width > GROUP:
+        width //= 2
+        halves = [code.add(Act.HALF, value, offset=half, width=width) for half in (0, 1)]
+        value = code.add(Act.XOR, *halves, width=width)
+    return value
 
 
 def _divided(code: _Code, high: Value, low: Value, word: int) -> None:
@@ -278,7 +319,12 @@ def _divided(code: _Code, high: Value, low: Value, word: int) -> None:
     first = 0 if code.reflected else 1
     fold = Act.CROSS if word == first else Act.CLMUL
     folded = code.add(fold, high, code.constants(GROUP, GROUP), offset=word, width=GROUP)
-    value = code.add(Act.XOR, folded, low, width=GROUP)
+    _register(code, code.add(Act.XOR, folded, low, width=GROUP))
+
+
+def _register(code: _Code, value: Value) -> None:
+    """Add the remainder of a group as the register after."""
+    first = 0 if code.reflected else 1
     constants = code.add(Act.REDUCTION, width=GROUP)
     quotient = code.add(Act.CLMUL, value, constants, offset=first, width=GROUP)
     if not code.reflected:
@@ -311,7 +357,7 @@ def _loop(code: _Code, operation: str, set_: str, block: int, lead: int, before:
     pairs = zip(before, range(0, block, code.width), strict=True)
     after = [code.fold(value, constants, code.load("data", at)) for value, at in pairs]
     close = code.section()
-    _reduced(code, _narrowed(code, before))
+    _reduced(code, before)
     parts = tuple(head), tuple(body), tuple(close)
     values = tuple(before), tuple(after)
     return Routine(operation, set_, code.reflected, block, *parts, *values, lead=lead)
@@ -345,6 +391,19 @@ def _reduce_line_routine(operation: str, groups: int, set_: str, reflected: bool
     lead = GROUP * groups or LINE
     before = [_padded(code, lead // GROUP, at, code.width) for at in range(0, LINE, code.width)]
     return _loop(code, operation, set_, LINE, lead, before)
+
+
+def _lead_routine(operation: str, set_: str, reflected: bool) -> Routine:
+    code, count = _Code(reflected, WIDTHS[set_]), LEADS[operation]
+    code.section()
+    leading = code.add(Act.LEADING, text="message", offset=count)
+    start = code.add(Act.START, offset=0 if reflected else 1)
+    if not reflected:
+        start = code.add(Act.REVERSE, start)
+    value = code.add(Act.BEHIND, code.add(Act.XOR, leading, start), offset=count)
+    if not reflected:
+        value = code.add(Act.REVERSE, value)
+    return _loop(code, operation, set_, LINE, count, [value])
 
 
 def _sum(code: _Code, values: list[Value]) -> Value:
@@ -396,6 +455,8 @@ def routines() -> Iterator[Routine]:
             yield _reduce_routine("reduce_lines", set_, reflected, LINE)
             for groups, operation in enumerate(FIRSTS):
                 yield _reduce_line_routine(operation, groups, set_, reflected)
+            if set_ in _MASKED:
+                yield from (_lead_routine(operation, set_, reflected) for operation in LEADS)
             yield _fold_routine("fold_line", set_, reflected)
             if set_ in _STREAMING:
                 yield _fold_routine("fold_copy", set_, reflected)

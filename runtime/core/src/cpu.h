@@ -47,11 +47,12 @@
 uint32_t gfs_cpu_features(void);
 
 /* Instructions over GF(2)[x], which the routines of gfsmith_checksum.h need and no instruction set
- * of kernels: carry-less multiplications, and remainders modulo the polynomial of a CRC. Defined on
- * x86 and AArch64 only. */
+ * of kernels: carry-less multiplications, remainders modulo the polynomial of a CRC, and a move of
+ * bytes. Defined on x86 and AArch64 only. */
 #define GFS_CARRYLESS_GROUP 1u  /* of two words of 64 bits: PCLMULQDQ, PMULL */
 #define GFS_CARRYLESS_VECTOR 2u /* in each group of a vector: VPCLMULQDQ */
 #define GFS_CARRYLESS_CRC32 4u  /* crc32 of SSE4.2, FEAT_CRC32 */
+#define GFS_CARRYLESS_EXPAND 8u /* bytes moved to the places of a mask: VPEXPANDB */
 uint32_t gfs_cpu_carryless(void);
 
 /* The identity of a CPU. x86: the vendor's name, family and model with their extended fields added.

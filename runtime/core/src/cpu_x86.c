@@ -12,6 +12,7 @@ enum {
   LEAF7_EBX_AVX512F = 16,
   LEAF7_EBX_AVX512BW = 30,
   LEAF7_EBX_AVX512VL = 31,
+  LEAF7_ECX_VBMI2 = 6,
   LEAF7_ECX_GFNI = 8,
   LEAF7_ECX_VPCLMULQDQ = 10
 };
@@ -63,6 +64,8 @@ uint32_t gfs_x86_decode_carryless(const gfs_x86_raw *raw) {
     found |= GFS_CARRYLESS_CRC32; /* on general registers */
   if (raw->max_leaf >= 7 && bit(raw->leaf7_ecx, LEAF7_ECX_VPCLMULQDQ))
     found |= GFS_CARRYLESS_VECTOR;
+  if (raw->max_leaf >= 7 && bit(raw->leaf7_ecx, LEAF7_ECX_VBMI2))
+    found |= GFS_CARRYLESS_EXPAND;
   return found;
 }
 

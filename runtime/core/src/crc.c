@@ -12,6 +12,9 @@
  * multiplication and a sum, 4 to 8 cycles, and a call begins and ends with some 40 more. */
 #define STEPPED_MAX 192u
 
+/* The same with a load of any number of bytes: a call begins and ends with fewer cycles. */
+#define STEPPED_FEW_MAX 64u
+
 /* The fewest bytes for which the longer blocks are faster than lines; half of them if at most a
  * group of bytes is before whole blocks. */
 #define BLOCKS_MIN 1024u
@@ -113,6 +116,19 @@ static GFS_INLINED uint64_t after_lines(const gfs_crc *crc, const gfs_crc_set *s
                                               data + apart);
 }
 
+/* Does the register fit into the first bytes, those before whole lines? */
+static GFS_INLINED bool leads(size_t len) { return (len - 1) % GFS_CRC_LINE >= CRC_WORD - 1; }
+
+/* The register after a byte at least, and fewer than a block. */
+static GFS_INLINED uint64_t after_few(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state,
+                                      size_t len, const uint8_t *data) {
+  gfs_crc_bytes *bytes = set->bytes[crc->order];
+  if (bytes != NULL && leads(len))
+    return bytes(crc, state, len, data);
+  return len > GFS_CRC_GROUP ? after_lines(crc, set, state, len, data)
+                             : after_part(crc, set, state, len, data);
+}
+
 /* The number of blocks in so many bytes. A division would take as long as a fold. */
 static inline size_t blocks_of(const gfs_crc_set *set, size_t len) {
 #if defined(__GNUC__)
@@ -135,6 +151,21 @@ static GFS_NOT_INLINED gfsmith_status by_steps(const gfs_crc *crc, const gfs_crc
   return ended(crc, state, set->steps[crc->instruction](before, len, data));
 }
 
+/* The register after so many bytes. Whole lines need no loads of fewer bytes. */
+static GFS_INLINED uint64_t after_once(const gfs_crc *crc, const gfs_crc_set *set,
+                                       gfs_crc_order order, uint64_t before, size_t len,
+                                       const uint8_t *data) {
+  if (len % GFS_CRC_LINE == 0)
+    return set->reduce_lines[order](crc, before, len / GFS_CRC_LINE - 1, data);
+  return set->bytes[order](crc, before, len, data);
+}
+
+static GFS_NOT_INLINED gfsmith_status by_once(const gfs_crc *crc, const gfs_crc_set *set,
+                                              uint64_t *state, size_t len, const uint8_t *data) {
+  uint64_t before = gfs_crc_to_register(crc, *state);
+  return ended(crc, state, after_once(crc, set, crc->order, before, len, data));
+}
+
 static GFS_NOT_INLINED gfsmith_status by_part(const gfs_crc *crc, const gfs_crc_set *set,
                                               uint64_t *state, size_t len, const uint8_t *data) {
   uint64_t before = gfs_crc_to_register(crc, *state);
@@ -152,10 +183,8 @@ static GFS_NOT_INLINED gfsmith_status by_blocks(const gfs_crc *crc, const gfs_cr
                                                 uint64_t *state, size_t len, const uint8_t *data) {
   uint64_t before = gfs_crc_to_register(crc, *state);
   size_t apart = len & (set->block - 1);
-  if (apart > GFS_CRC_GROUP)
-    before = after_lines(crc, set, before, apart, data);
-  else if (apart > 0)
-    before = after_part(crc, set, before, apart, data);
+  if (apart > 0)
+    before = after_few(crc, set, before, apart, data);
   size_t blocks = blocks_of(set, len) - 1;
   return ended(crc, state, set->reduce[crc->order](crc, before, blocks, data + apart));
 }
@@ -166,9 +195,20 @@ static GFS_NOT_INLINED gfsmith_status by_words(const gfs_crc *crc, uint64_t *sta
   return ended(crc, state, gfs_crc_words(crc, before, len, data));
 }
 
-static GFS_INLINED gfsmith_status add_bytes(const gfs_crc *crc, const gfs_crc_set *set,
-                                            uint64_t *state, size_t len, const uint8_t *data) {
+/* Can one call compute so many bytes, by lines, faster than another way? A group takes one
+ * multiplication less alone. */
+static GFS_INLINED bool at_once(const gfs_crc *crc, const gfs_crc_set *set, size_t len) {
+  bool few = len < BLOCKS_MIN / 2 || (len < BLOCKS_MIN && (len & (set->block - 1)) > GFS_CRC_GROUP);
+  return len > GFS_CRC_GROUP && few && leads(len) &&
+         (len >= STEPPED_FEW_MAX || set->steps[crc->instruction] == NULL) &&
+         set->bytes[GFS_CRC_REFLECTED] != NULL;
+}
+
+static GFS_NOT_INLINED gfsmith_status add_bytes(const gfs_crc *crc, const gfs_crc_set *set,
+                                                uint64_t *state, size_t len, const uint8_t *data) {
   bool stepped = set->steps[crc->instruction] != NULL;
+  if (len == 0)
+    return GFSMITH_OK;
   if (stepped && (len < STEPPED_MAX || set->block == 0))
     return by_steps(crc, set, state, len, data);
   if (set->block == 0)
@@ -182,27 +222,43 @@ static GFS_INLINED gfsmith_status add_bytes(const gfs_crc *crc, const gfs_crc_se
 
 uint64_t gfs_crc_updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,
                          const uint8_t *data) {
+  if (at_once(crc, set, len)) {
+    uint64_t before = gfs_crc_to_register(crc, checksum);
+    return gfs_crc_from_register(crc, after_once(crc, set, crc->order, before, len, data));
+  }
   if (len > 0)
     add_bytes(crc, set, &checksum, len, data);
   return checksum;
 }
 
-/* The first update with an instruction set. */
-static GFS_NOT_INLINED gfsmith_status first_update(const gfs_crc *crc, uint64_t *state, size_t len,
-                                                   const uint8_t *data) {
-  return add_bytes(crc, gfs_crc_set_now(), state, len, data);
+/* An update that needs more than one call, or has other arguments than most. */
+static GFS_NOT_INLINED gfsmith_status long_update(const gfs_crc *crc, uint64_t *state, size_t len,
+                                                  const uint8_t *data) {
+  if (data == NULL)
+    return len > 0 ? GFSMITH_EINVAL : GFSMITH_OK;
+  *state = gfs_crc_updated(crc, gfs_crc_set_now(), *state, len, data);
+  return GFSMITH_OK;
 }
 
+/* The short updates of most checks return from here. Those have all bits in `ones`, so that a state
+ * adds none to them. */
 gfsmith_status gfsmith_checksum_update(gfsmith_checksum kind, uint64_t *state, size_t len,
                                        const uint8_t *data) {
-  const gfs_crc *crc = gfs_crc_of((int)kind);
-  if (crc == NULL || state == NULL || !gfs_crc_is_checksum(crc, *state) ||
-      (len > 0 && data == NULL))
+  if ((unsigned)kind >= GFS_CRC_KINDS || state == NULL)
     return GFSMITH_EINVAL;
-  if (len == 0)
-    return GFSMITH_OK;
+  const gfs_crc *crc = &gfs_crcs[(unsigned)kind];
+  uint64_t before = *state, ones = crc->ones;
+  if (GFS_UNLIKELY((before | ones) != ones) && !gfs_crc_is_checksum(crc, before))
+    return GFSMITH_EINVAL;
   const gfs_crc_set *set = gfs_crc_known_set();
-  return set != NULL ? add_bytes(crc, set, state, len, data) : first_update(crc, state, len, data);
+  if (GFS_UNLIKELY(data == NULL || set == NULL))
+    return long_update(crc, state, len, data);
+  if (GFS_UNLIKELY(!at_once(crc, set, len)))
+    return add_bytes(crc, set, state, len, data);
+  if (GFS_UNLIKELY(crc->order == GFS_CRC_NORMAL))
+    return by_once(crc, set, state, len, data);
+  *state = after_once(crc, set, GFS_CRC_REFLECTED, before ^ ones, len, data) ^ ones;
+  return GFSMITH_OK;
 }
 
 static bool is_sector(gfsmith_checksum kind, size_t sector) {
@@ -212,7 +268,7 @@ static bool is_sector(gfsmith_checksum kind, size_t sector) {
 
 gfsmith_status gfsmith_checksum_sectors(gfsmith_checksum kind, size_t sector, size_t len,
                                         const uint8_t *data, uint64_t *checksums) {
-  const gfs_crc *crc = gfs_crc_of((int)kind);
+  const gfs_crc *crc = gfs_crc_of(kind);
   if (crc == NULL || !is_sector(kind, sector) || len % sector != 0)
     return GFSMITH_EINVAL;
   if (len > 0 && (data == NULL || checksums == NULL))
@@ -239,7 +295,7 @@ static uint64_t times(const gfs_crc *crc, uint64_t state, uint64_t polynomial) {
 
 gfsmith_status gfsmith_checksum_combine(gfsmith_checksum kind, uint64_t *state, uint64_t second,
                                         size_t second_len) {
-  const gfs_crc *crc = gfs_crc_of((int)kind);
+  const gfs_crc *crc = gfs_crc_of(kind);
   if (crc == NULL || state == NULL || !gfs_crc_is_checksum(crc, *state) ||
       !gfs_crc_is_checksum(crc, second))
     return GFSMITH_EINVAL;

@@ -2,6 +2,7 @@
 #ifndef GFS_CRC_H
 #define GFS_CRC_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,7 @@ typedef struct gfs_crc {
   gfs_crc_instruction instruction;
   uint64_t reduction[2];
   uint64_t folds[6][2];
+  alignas(64) uint64_t lanes[4][2];
   uint64_t slices[16][16];
   uint64_t powers[GFS_CRC_LENGTH_BITS]; /* x^(8 2^i) mod P, bit j the coefficient of x^j */
 } gfs_crc;
@@ -71,6 +73,10 @@ typedef void gfs_crc_narrow(const gfs_crc *crc, uint8_t *message);
 /* The register after len bytes, by the crc32 instruction for a check. */
 typedef uint64_t gfs_crc_steps(uint64_t state, size_t len, const uint8_t *data);
 
+/* The register after len bytes. Their number modulo a line must be 0, or such that the register
+ * fits into them. */
+typedef uint64_t gfs_crc_bytes(const gfs_crc *crc, uint64_t state, size_t len, const uint8_t *data);
+
 /* Routines with one kind of carry-less multiplication, and one kind of crc32 instructions. block:
  * bytes of a block; 0: there is no carry-less multiplication. */
 typedef struct gfs_crc_set {
@@ -81,6 +87,7 @@ typedef struct gfs_crc_set {
   gfs_crc_reduce *reduce_lines[GFS_CRC_ORDERS]; /* with blocks of GFS_CRC_LINE bytes */
   /* By the number of groups before whole lines; none: there is a line before `lines`. */
   gfs_crc_reduce_line *reduce_line[GFS_CRC_LINE / GFS_CRC_GROUP][GFS_CRC_ORDERS];
+  gfs_crc_bytes *bytes[GFS_CRC_ORDERS]; /* NULL: the set has no loads of any number of bytes */
   gfs_crc_fold_line *fold_line[GFS_CRC_ORDERS];
   gfs_crc_fold_copy *fold_copy[GFS_CRC_ORDERS]; /* NULL: the set has no stores around the cache */
   gfs_crc_narrow *narrow_line[GFS_CRC_ORDERS];
@@ -113,8 +120,8 @@ static inline const gfs_crc_set *gfs_crc_set_now(void) {
 /* The tables of a check, by the number of gfsmith_checksum; NULL: unknown. */
 enum { GFS_CRC_KINDS = GFSMITH_CRC16_T10 + 1 };
 extern const gfs_crc gfs_crcs[GFS_CRC_KINDS];
-static inline const gfs_crc *gfs_crc_of(int kind) {
-  return kind >= 0 && kind < GFS_CRC_KINDS ? &gfs_crcs[kind] : NULL;
+static inline const gfs_crc *gfs_crc_of(unsigned kind) {
+  return kind < GFS_CRC_KINDS ? &gfs_crcs[kind] : NULL;
 }
 
 /* The register after bytes, by tables. */
@@ -157,7 +164,7 @@ static inline uint64_t gfs_crc_group_of(const gfs_crc *crc, const gfs_crc_set *s
 
 /* Is a number a possible checksum? */
 static inline bool gfs_crc_is_checksum(const gfs_crc *crc, uint64_t number) {
-  return crc->bits == 64 || number >> crc->bits == 0;
+  return number >> (crc->bits - 1) <= 1;
 }
 
 static inline uint64_t gfs_crc_to_register(const gfs_crc *crc, uint64_t checksum) {

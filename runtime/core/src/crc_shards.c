@@ -4,7 +4,7 @@
 
 gfsmith_status gfs_crc_shards_begin(gfs_crc_shards *shards, gfsmith_checksum kind, size_t len,
                                     unsigned count, const uint64_t *states) {
-  const gfs_crc *crc = gfs_crc_of((int)kind);
+  const gfs_crc *crc = gfs_crc_of(kind);
   if (crc == NULL || (len > 0 && states == NULL))
     return GFSMITH_EINVAL;
   if (kind == GFSMITH_CRC16_T10 && len % GFS_T10_SECTOR != 0)

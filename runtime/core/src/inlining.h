@@ -1,16 +1,19 @@
 /* inlining.h: marks for functions of short calls, in which each instruction counts.
  *
  * GFS_NOT_INLINED: the rest of a function whose short calls, which do not reach it, then save no
- * registers. GFS_INLINED: a function with arguments that are constants in each caller. */
+ * registers. GFS_INLINED: a function with arguments that are constants in each caller.
+ * GFS_UNLIKELY: a condition whose code is moved away, so that a short call jumps less often. */
 #ifndef GFS_INLINING_H
 #define GFS_INLINING_H
 
 #if defined(__GNUC__) || defined(__clang__)
 #define GFS_NOT_INLINED __attribute__((noinline))
 #define GFS_INLINED inline __attribute__((always_inline))
+#define GFS_UNLIKELY(condition) __builtin_expect((condition) != 0, 0)
 #else
 #define GFS_NOT_INLINED
 #define GFS_INLINED inline
+#define GFS_UNLIKELY(condition) (condition)
 #endif
 
 #endif

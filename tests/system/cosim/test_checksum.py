@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gfsmith.field.checksum import CHECKSUMS
-from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, LINE, Routine, Tables
+from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, LEADS, LINE, Routine, Tables
 from gfsmith.lower.checksums import routines, tables
 from gfsmith.prove.checksum.forms import Execution
 from tests.support.folders import built
@@ -27,9 +27,11 @@ SETS = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq", "sse42")
 #: The operations in the order of the wrapper.
 OPERATIONS = (
     *("reduce", "reduce_lines", *FIRSTS),
-    *("fold_line", "fold_copy", "narrow_line", "group", "steps"),
+    *("fold_line", "fold_copy", "narrow_line", "group", "steps", "bytes"),
 )
 RUNS = 5
+FOLDS = len(DISTANCES)
+CONSTANTS = FOLDS + 1 + LINE // GROUP  #: pairs
 WRAPPER = """
 #include "crc_kernels.c"
 
@@ -45,10 +47,17 @@ int stepped(void)
     return gfs_crc_choose(&isa)->steps[GFS_CRC_CRC32C] != NULL;
 }
 
-enum operation { REDUCE, REDUCE_LINES, FIRST, FOLD_LINE = FIRST + 4, FOLD_COPY, NARROW_LINE, GROUP, STEPS };
+int expands(void)
+{
+    return (gfs_cpu_carryless() & GFS_CARRYLESS_EXPAND) != 0;
+}
 
-/* constants: the folds, then those of the reduction. words: the first group. data: for routines that reduce,
-   behind the message. */
+enum operation {
+    REDUCE, REDUCE_LINES, FIRST, FOLD_LINE = FIRST + 4, FOLD_COPY, NARROW_LINE, GROUP, STEPS, BYTES
+};
+
+/* constants: the folds, then those of the reduction and of a line. words: the first group. data: for
+   routines that reduce, behind the message. */
 uint64_t run(int set, int order, enum operation operation, const uint64_t (*constants)[2], uint64_t state,
              const uint64_t *words, uint8_t *message, size_t len, const uint8_t *data, uint8_t *output)
 {
@@ -57,6 +66,8 @@ uint64_t run(int set, int order, enum operation operation, const uint64_t (*cons
         for (unsigned n = 0; n < 6; n++)
             crc.folds[n][word] = constants[n][word];
         crc.reduction[word] = constants[6][word];
+        for (unsigned n = 0; n < 4; n++)
+            crc.lanes[n][word] = constants[7 + n][word];
     }
     const gfs_crc_set *s = &gfs_crc_sets[set];
     switch (operation) {
@@ -77,6 +88,8 @@ uint64_t run(int set, int order, enum operation operation, const uint64_t (*cons
         return s->group[order](&crc, words[0], words[1]);
     case STEPS:
         return s->steps[GFS_CRC_CRC32C](state, len, data);
+    case BYTES:
+        return s->bytes[order](&crc, state, len, message);
     default:
         return s->reduce_line[operation - FIRST][order](&crc, words[0], words[1], state, 1, message);
     }
@@ -118,10 +131,11 @@ def executed(
     return execution
 
 
-def test_the_instruction_of_this_cpu_is_chosen(compiled: ctypes.CDLL) -> None:
+def test_the_instructions_of_this_cpu_are_found(compiled: ctypes.CDLL) -> None:
     flags = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     assert flags is not None
     assert bool(compiled.stepped()) == ("sse4_2" in flags[1].split())
+    assert bool(compiled.expands()) == ("avx512_vbmi2" in flags[1].split())
 
 
 @pytest.mark.parametrize("routine", [r for r in routines() if r.set in SETS], ids=lambda r: r.symbol)
@@ -130,22 +144,24 @@ def test_a_step_is_that_of_the_cpu(compiled: ctypes.CDLL, routine: Routine) -> N
     if not compiled.present(set_):
         pytest.skip(f"this CPU lacks {routine.set}")
     rng = random.Random(routine.symbol)
-    operation = OPERATIONS.index("steps" if routine.check else routine.operation)
+    leads = LEADS.get(routine.operation, 0)
+    operation = OPERATIONS.index("steps" if routine.check else "bytes" if leads else routine.operation)
     aligned = ctypes.create_string_buffer(2 * LINE)
     start = -ctypes.addressof(aligned) % LINE
     for _ in range(RUNS):
-        pairs = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in (*DISTANCES, GROUP))
+        pairs = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in range(CONSTANTS))
         message, data = rng.randbytes(routine.lead or routine.block), rng.randbytes(routine.block)
         first_group = rng.randbytes(GROUP)
         state = rng.getrandbits(64)
-        numbers = replace(tables(CHECKSUMS[0]), folds=pairs[:-1], reduction=pairs[-1])
+        folds, reduction, lanes = pairs[:FOLDS], pairs[FOLDS], pairs[FOLDS + 1 :]
+        numbers = replace(tables(CHECKSUMS[0]), folds=folds, reduction=reduction, lanes=lanes)
         want = executed(routine, numbers, state, first_group, message, data)
         output = want.arrays["copy"]
         memory = ctypes.create_string_buffer(message + data, len(message + data))
         flat = (ctypes.c_uint64 * (2 * len(pairs)))(*(word for pair in pairs for word in pair))
         ctypes.memset(aligned, 0, len(aligned))
         at = ctypes.c_void_p(ctypes.addressof(aligned) + start)
-        size = ctypes.c_size_t(routine.block)
+        size = ctypes.c_size_t(leads + routine.block)
         first = (set_, int(routine.reflected), operation, flat, ctypes.c_uint64(state), first_group)
         register = compiled.run(*first, memory, size, data, at)
         assert bits(register.to_bytes(8, "little")) == want.register

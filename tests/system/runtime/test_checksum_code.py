@@ -41,8 +41,6 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the libr
 ROUTINES = functions(routine for routine in routines() if routine.set in X86)
 ABI = "sysv"
 MUTANTS = 8  #: of each routine
-#: Reasons for which functions that clang compiled are not proved.
-UNSUPPORTED = ("is cut to 4 bytes", "no semantics for SHRD", "no semantics for EVEX_VINSERTI")
 
 
 def place() -> tuple[Path, str]:
@@ -131,7 +129,7 @@ def test_a_changed_table_is_seen() -> None:
     whole, data = tables(CHECKSUMS[0]), library_tables(*place())[0]
     numbers = (
         *(whole.ones, whole.modulus, whole.reduction[1]),
-        *(whole.folds[3][1], whole.slices[5][6], whole.powers[40]),
+        *(whole.folds[3][1], whole.lanes[2][0], whole.slices[5][6], whole.powers[40]),
     )
     for number in numbers:
         at = data.index(number.to_bytes(8, "little"))
@@ -140,9 +138,8 @@ def test_a_changed_table_is_seen() -> None:
 
 
 @pytest.mark.parametrize("compiler", ["clang-19", "clang-14"])
-def test_other_compilers_are_not_refuted(compiler: str, tmp_path: Path) -> None:
-    """clang computes a number of lines or words modulo 2^32 in some functions, and has instructions that gcc
-    does not use: these are unsupported."""
+def test_the_code_of_other_compilers_is_proved(compiler: str, tmp_path: Path) -> None:
+    """clang computes some numbers of lines modulo 2^32, and has instructions that gcc does not use."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     library()
@@ -153,11 +150,8 @@ def test_other_compilers_are_not_refuted(compiler: str, tmp_path: Path) -> None:
         [compiler, "-O2", "-std=c11", "-fPIC", "-c", *include, str(source), "-o", str(target)], check=True
     )
     image = load(target, None)
-    reports = {symbol: prove_machine(symbol, parts, image, ABI) for symbol, parts in ROUTINES.items()}
-    assert not [report.reason for report in reports.values() if report.status is Status.REFUTED]
-    reasons = [report.reason for report in reports.values() if not report]
-    assert all(any(known in reason for known in UNSUPPORTED) for reason in reasons), reasons
-    assert len(reasons) < len(ROUTINES) / 2
+    reports = [prove_machine(symbol, parts, image, ABI) for symbol, parts in ROUTINES.items()]
+    assert not [report.reason for report in reports if not report]
 
 
 def _another_word(instr: Instruction) -> None:
@@ -283,6 +277,15 @@ def _same_sum(original: bytes, new: bytes) -> bool:
     return len(before) == len(after) == 1 and all("xor" in str(instr) for instr in (*before, *after))
 
 
+def _cleared_twice(original: bytes, new: bytes) -> bool:
+    """Return whether a move of a register to itself is removed, which clears what is above its low bytes: the
+    instruction before has cleared that."""
+    before, after = difference(original, new)
+    moved = len(before) == 1 and str(before[0]).startswith("vmovdqa xmm")
+    removed = all(str(instr) == "nop" for instr in after)
+    return moved and removed and before[0].op0_register == before[0].op1_register
+
+
 @pytest.mark.parametrize("symbol", ROUTINES)
 def test_mutants_are_rejected_or_equivalent(symbol: str) -> None:
     """A sample of all changes of a bit, a byte or an operand, and of removed instructions."""
@@ -292,7 +295,9 @@ def test_mutants_are_rejected_or_equivalent(symbol: str) -> None:
     wrong = []
     for mutant in random.Random(symbol).sample(every, MUTANTS):
         report = prove(symbol, mutant.code)
-        equivalent = classify(original, mutant.code) in EQUIVALENT or _same_sum(original, mutant.code)
+        equivalent = classify(original, mutant.code) in EQUIVALENT or any(
+            known(original, mutant.code) for known in (_same_sum, _cleared_twice)
+        )
         if report and not equivalent:
             wrong.append(f"{mutant.kind} at {mutant.at}")
     assert not wrong
@@ -327,4 +332,4 @@ def test_the_command_refutes_a_wrong_library(tmp_path: Path) -> None:
 def test_the_command_needs_functions_of_checksums() -> None:
     assert verify() == (2, "gfsmith: --checksums needs --objects\n")
     status, said = verify(product("libgfsmith-shards.a", "shards"))
-    assert status == 2 and said.endswith("contains none of the 81 provable functions of checksums\n")
+    assert status == 2 and said.endswith("contains none of the 83 provable functions of checksums\n")

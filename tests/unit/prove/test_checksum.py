@@ -6,6 +6,7 @@ import random
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -70,6 +71,8 @@ def _wrong(instr: Instr) -> Iterator[Instr]:
         case Act.CLMUL | Act.CROSS:
             yield replace(instr, offset=1 - instr.offset)
             yield replace(instr, act=Act.CROSS if instr.act is Act.CLMUL else Act.CLMUL)
+        case Act.LEADING | Act.BEHIND:
+            yield replace(instr, offset=instr.offset - 1)
         case Act.SLIDE | Act.EXTRACT:
             yield replace(instr, offset=1 - instr.offset)
         case Act.REDUCTION:
@@ -84,6 +87,9 @@ def _wrong(instr: Instr) -> Iterator[Instr]:
             yield replace(instr, width=2 * instr.width)
         case Act.CONSTANTS:
             yield replace(instr, offset=DISTANCES[DISTANCES.index(instr.offset) - 1])
+        case Act.LANES:
+            yield replace(instr, act=Act.CONSTANTS, offset=GROUP)
+            yield replace(instr, act=Act.REDUCTION)
         case Act.FIRST:
             yield replace(instr, text={"low": "high", "high": "low"}[instr.text])
             yield replace(instr, offset=1 - instr.offset)
@@ -124,12 +130,18 @@ def _mutants(routine: Routine) -> Iterator[Routine]:
                     changed: dict[str, Any] = {section: (*code[:n], wrong, *code[n + 1 :])}
                     yield replace(routine, **changed)
     if routine.before:
-        yield replace(routine, after=routine.after[::-1])
+        if routine.after[1:]:
+            yield replace(routine, after=routine.after[::-1])
         yield replace(routine, after=(routine.before[0], *routine.after[1:]))
         yield replace(routine, after=routine.after[1:])
 
 
-@pytest.mark.parametrize("symbol", [s for s in BY_SYMBOL if not s.endswith(("avx512", "pmull"))])
+#: The routines of which mutants are proved: one with each length of a vector, and three of LEADS.
+MUTATED = [s for s in BY_SYMBOL if not s.endswith(("avx512", "pmull"))]
+MUTATED += [s for s in BY_SYMBOL if s.startswith(("gfs_bytes8_", "gfs_bytes37_", "gfs_bytes64_"))]
+
+
+@pytest.mark.parametrize("symbol", MUTATED)
 def test_mutants_are_refuted(symbol: str) -> None:
     routine = BY_SYMBOL[symbol]
     names = (routine.check,) if routine.check else SAMPLE
@@ -174,6 +186,12 @@ def test_a_changed_constant_is_refuted(name: str) -> None:
         for half in (0, 1):
             wrong = _flipped(table, "folds", distance, half)
             assert prove(narrow, check, wrong).status is Status.REFUTED
+    line = BY_SYMBOL[f"gfs_reduce_lines_{order}__vpclmulqdq_avx512"]
+    for lane, half in product(range(4), (0, 1)):
+        assert prove(line, check, _flipped(table, "lanes", lane, half)).status is Status.REFUTED
+        moved = replace(table, lanes=(*table.lanes[1:], table.lanes[0]))
+        assert prove(line, check, moved).status is Status.REFUTED
+    assert "entries" in prove_tables(check, replace(table, lanes=table.lanes[1:])).reason
     for half in (0, 1):
         wrong = _flipped(table, "reduction", half, bit=63)  # bit 0 of the quotient has no effect
         assert prove(group, check, wrong).status is Status.REFUTED

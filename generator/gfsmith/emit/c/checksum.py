@@ -8,7 +8,20 @@ from dataclasses import dataclass
 
 from gfsmith.emit.c.x86 import NARROW, PREFIX, REPEAT
 from gfsmith.emit.template import render
-from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, STEPS, WORD, WORDS, Act, Instr, Routine, Tables
+from gfsmith.ir.folding import (
+    DISTANCES,
+    FIRSTS,
+    GROUP,
+    LEADS,
+    LINE,
+    STEPS,
+    WORD,
+    WORDS,
+    Act,
+    Instr,
+    Routine,
+    Tables,
+)
 from gfsmith.kernel import architecture
 from gfsmith.kernel.architecture import Arch
 
@@ -36,9 +49,9 @@ _SETS = {
         64,
         Arch.X86_64,
         _WIDE,
-        "avx512f,avx512bw,avx512vl,pclmul,vpclmulqdq",
-        "GFSMITH_CPU_AVX512F | GFSMITH_CPU_AVX512BW | GFSMITH_CPU_AVX512VL",
-        "GFS_CARRYLESS_GROUP | GFS_CARRYLESS_VECTOR",
+        "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,pclmul,vpclmulqdq",
+        "GFSMITH_CPU_AVX512F | GFSMITH_CPU_AVX512BW | GFSMITH_CPU_AVX512VL | GFSMITH_CPU_BMI2",
+        "GFS_CARRYLESS_GROUP | GFS_CARRYLESS_VECTOR | GFS_CARRYLESS_EXPAND",
     ),
     "vpclmulqdq_avx2": _Set(
         32,
@@ -121,6 +134,11 @@ class _X86:
             case Act.CONSTANTS | Act.REDUCTION:
                 pair = f"_mm_loadu_si128({self._pointer('const ', GROUP, _constants(instr))})"
                 return f"{REPEAT[instr.width]}({pair})"
+            case Act.LEADING | Act.BEHIND:
+                return self._masked(instr, args)
+            case Act.LANES:
+                place = f"crc->lanes[{(LINE - instr.width) // GROUP}]"
+                return f"{prefix}_loadu_si{bits}({self._pointer('const ', instr.width, place)})"
             case Act.CLMUL:
                 kind = "si128" if instr.width == GROUP else "epi128"
                 return f"{prefix}_clmulepi64_{kind}({', '.join(args)}, {0x11 * instr.offset:#04x})"
@@ -145,13 +163,25 @@ class _X86:
                 halves = ", ".join(f"{prefix}_castsi{bits // 2}_si{bits}({arg})" for arg in args)
                 return _JOIN[instr.width].format(halves)
             case Act.HALF:
-                return f"{_EXTRACT[instr.width]}({args[0]}, {instr.offset})"
+                return self._half(instr, bits, args[0])
         raise AssertionError(f"{instr.act.name} is not for vectors")
 
     def store(self, instr: Instr, value: str) -> str:
         place = self._pointer("", instr.width, _place(instr))
         kind = "stream" if instr.act is Act.STREAM else "storeu"
         return f"{PREFIX[instr.width]}_{kind}_si{8 * instr.width}({place}, {value})"
+
+    @staticmethod
+    def _masked(instr: Instr, args: Sequence[str]) -> str:
+        if instr.act is Act.LEADING:
+            return f"_mm512_maskz_loadu_epi8(lowest, {instr.text})"
+        return f"_mm512_maskz_expand_epi8(lowest << (64 - first), {args[0]})"
+
+    @staticmethod
+    def _half(instr: Instr, bits: int, value: str) -> str:
+        if instr.offset:
+            return f"{_EXTRACT[instr.width]}({value}, 1)"
+        return f"{PREFIX[2 * instr.width]}_castsi{2 * bits}_si{bits}({value})"
 
     def _pointer(self, qualifier: str, width: int, place: str) -> str:
         return f"({qualifier}{self.vector(width)} *)({qualifier}void *)({place})"
@@ -328,6 +358,7 @@ def _function(routine: Routine, spelling: _Spelling) -> dict[str, object]:
     return {
         "routine": routine,
         "first": routine.operation in FIRSTS,
+        "leading": routine.operation in LEADS,
         "more": _MORE.get(routine.operation),
         "head": _lines(routine.head, spelling, routine.before),
         "body": _lines(routine.body, spelling),
@@ -360,9 +391,24 @@ def _steps(name: str, routines: Sequence[Routine]) -> dict[str, object]:
     }
 
 
+def _family(routine: Routine) -> str:
+    """Return the operation of the function that has a routine."""
+    return "bytes" if routine.operation in LEADS else routine.operation
+
+
 def _member(operation: str) -> str:
     """Return the member of gfs_crc_set that has the functions of an operation for each order."""
     return f"reduce_line[{FIRSTS.index(operation)}]" if operation in FIRSTS else operation
+
+
+def _functions(routines: Sequence[Routine], spelling: _Spelling) -> list[dict[str, object]]:
+    """Return the template contexts of the functions. Routines that one function has are written alike."""
+    found: dict[str, dict[str, object]] = {}
+    for routine in routines:
+        context = _function(routine, spelling)
+        first = found.setdefault(routine.function, context)
+        assert first | {"routine": routine} == context
+    return list(found.values())
 
 
 def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
@@ -379,9 +425,9 @@ def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
         "carryless": kept.carryless,
         "wide": kept.width == 64,
         "block": routines[0].block,
-        "operations": {routine.operation: _member(routine.operation) for routine in routines},
+        "operations": {_family(routine): _member(_family(routine)) for routine in routines},
         "instructions": next(n for n, kept_ in _INSTRUCTIONS.items() if kept_.arch is kept.arch),
-        "functions": [_function(routine, spelling) for routine in routines],
+        "functions": _functions(routines, spelling),
     }
 
 
@@ -390,6 +436,7 @@ def _entry(tables: Tables) -> dict[str, object]:
     return {
         "tables": tables,
         "folds": [_numbers(pair) for pair in tables.folds],
+        "lanes": [_numbers(pair) for pair in tables.lanes],
         "reduction": _numbers(tables.reduction),
         "slices": [[_numbers(row[n : n + _ROW]) for n in range(0, len(row), _ROW)] for row in tables.slices],
         "powers": [_numbers(tables.powers[n : n + _ROW]) for n in range(0, len(tables.powers), _ROW)],

@@ -8,6 +8,7 @@ are equal are equal functions of all data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 
 from gfsmith.field.checksum import BYTE, Checksum
 from gfsmith.ir.folding import DISTANCES, GROUP, NIBBLE, WORD, Act, Instr, Tables
@@ -85,7 +86,7 @@ class Execution:
         self.arrays = {"message": list(message), "data": data, "copy": [0] * len(data)}
         self.register, self.first = register, first or []
         self.values: dict[int, Bits] = {}
-        self.constants: dict[int, tuple[int, int]] = {}
+        self.constants: dict[int, Sequence[tuple[int, int]]] = {}  # of each group in turn
 
     def run(self, code: Iterable[Instr]) -> None:
         for instr in code:
@@ -103,10 +104,13 @@ class Execution:
                 self.register = args[0]
             case Act.CONSTANTS:
                 assert instr.result is not None
-                self.constants[instr.result] = self.tables.folds[DISTANCES.index(instr.offset)]
+                self.constants[instr.result] = [self.tables.folds[DISTANCES.index(instr.offset)]]
+            case Act.LANES:
+                assert instr.result is not None
+                self.constants[instr.result] = self.tables.lanes[-instr.width // GROUP :]
             case Act.REDUCTION:
                 assert instr.result is not None
-                self.constants[instr.result] = self.tables.reduction
+                self.constants[instr.result] = [self.tables.reduction]
             case _:
                 result = self._value(instr, args)
                 if size and len(result) != size:
@@ -127,17 +131,24 @@ class Execution:
             case Act.LOAD:
                 bits = self.arrays[instr.text][BYTE * instr.offset : BYTE * (instr.offset + instr.width)]
                 return list(bits)
+            case Act.LEADING:
+                size = BYTE * instr.offset
+                return self.arrays[instr.text][:size] + [0] * (BYTE * instr.width - size)
             case Act.CLMUL:
-                pair = self.constants[instr.args[1]]
                 words = range(_WORD * instr.offset, len(args[0]), _GROUP)
-                return _joined(product(args[0][n : n + _WORD], pair[instr.offset]) for n in words)
+                pairs = cycle(self.constants[instr.args[1]])
+                factors = (
+                    (args[0][n : n + _WORD], pair[instr.offset])
+                    for n, pair in zip(words, pairs, strict=False)
+                )
+                return _joined(product(word, constant) for word, constant in factors)
             case Act.XOR:
                 return _sum(args)
             case Act.REVERSE:
                 groups = [_bytes(args[0][n : n + _GROUP]) for n in range(0, len(args[0]), _GROUP)]
                 return _joined(_joined(reversed(group)) for group in groups)
             case Act.CROSS:
-                constant = self.constants[instr.args[1]][1 - instr.offset]
+                constant = self.constants[instr.args[1]][0][1 - instr.offset]
                 return product(_word(args[0], instr.offset), constant)
             case Act.SLIDE:
                 kept, zeros = _word(args[0], 1 - instr.offset), [0] * _WORD
@@ -164,6 +175,9 @@ class Execution:
         match instr.act:
             case Act.START:
                 return self._started(instr)
+            case Act.BEHIND:
+                size = BYTE * instr.offset
+                return [0] * (len(args[0]) - size) + args[0][:size]
             case Act.STATE:
                 return self.register
             case Act.WORD:

@@ -6,16 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct
 
-from gfsmith.ir.folding import DISTANCES, NIBBLE, NIBBLES, WORD, Tables
+from gfsmith.ir.folding import DISTANCES, GROUP, LINE, NIBBLE, NIBBLES, WORD, Tables
 
 _ENTRIES = 1 << NIBBLE
 _LENGTHS = 64
 _HEAD = Struct("<QQIII4x2Q")  #: ones, modulus, bits, order, instruction, reduction
 #: enum gfs_crc_instruction
 _INSTRUCTIONS = ("", "CRC32C", "CRC32")
-_NUMBERS = Struct(f"<{2 * len(DISTANCES)}Q {NIBBLES * _ENTRIES}Q {_LENGTHS}Q")
+_GROUPS = LINE // GROUP
+_PADDING = -(_HEAD.size + GROUP * len(DISTANCES)) % LINE
+_NUMBERS = Struct(f"<{2 * len(DISTANCES)}Q {_PADDING}x {2 * _GROUPS}Q {NIBBLES * _ENTRIES}Q {_LENGTHS}Q")
 
 FOLDS = _HEAD.size  #: the place of the constants of the first distance
+LANES = FOLDS + GROUP * len(DISTANCES) + _PADDING  #: the place of those of the first group of a line
 REDUCTION = FOLDS - 2 * WORD  #: the place of the constants of the reduction
 SIZE = _HEAD.size + _NUMBERS.size
 
@@ -33,6 +36,7 @@ def read(data: bytes, title: str) -> Tables:
         instruction=_INSTRUCTIONS[instruction],
         reduction=(reduction[0], reduction[1]),
         folds=tuple((next(numbers), next(numbers)) for _ in DISTANCES),
+        lanes=tuple((next(numbers), next(numbers)) for _ in range(_GROUPS)),
         slices=tuple(_taken(numbers, _ENTRIES) for _ in range(NIBBLES)),
         powers=_taken(numbers, _LENGTHS),
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gfsmith.ir.folding import FIRSTS, GROUP, LINE, STEPS, WORD, Routine
+from gfsmith.ir.folding import FIRSTS, GROUP, LEADS, LINE, STEPS, WORD, Routine
 from gfsmith.prove.checksum.memory import FoldingMemory, areas, unchanged
 from gfsmith.prove.checksum.values import FIRST, STATE, Program
 from gfsmith.prove.machine import domain
@@ -33,7 +33,10 @@ from gfsmith.prove.machine.x86.architecture import with_implied
 
 #: The features that each set may use, as the library examines them before it calls a routine.
 FEATURES = {
-    "vpclmulqdq_avx512": ("AVX512F", "AVX512BW", "AVX512VL", "PCLMULQDQ", "VPCLMULQDQ"),
+    "vpclmulqdq_avx512": (
+        *("AVX512F", "AVX512BW", "AVX512VL", "AVX512_VBMI2", "BMI2"),
+        *("PCLMULQDQ", "VPCLMULQDQ"),
+    ),
     "vpclmulqdq_avx2": ("AVX", "AVX2", "PCLMULQDQ", "VPCLMULQDQ"),
     "pclmulqdq": ("SSSE3", "PCLMULQDQ"),
     "sse42": ("SSE4_2",),
@@ -42,7 +45,7 @@ FEATURES = {
 }
 #: The operations that are proved.
 OPERATIONS = (
-    *("reduce", "reduce_lines", *FIRSTS),
+    *("reduce", "reduce_lines", *FIRSTS, *LEADS),
     *("fold_line", "fold_copy", "narrow_line", "group"),
     *STEPS.values(),
 )
@@ -50,7 +53,7 @@ _MOST_STEPS = 20_000  #: 20 times the instructions that proofs follow
 _MOST_BLOCKS = 1 << 48  #: more bytes than an address space has
 _WORD_BITS = 32
 _ABOVE = "above"  #: the half of a register above a parameter of 32 bits
-_FIRST = 8  #: more blocks than those before the first state of a loop
+_FIRST = 16  #: more blocks than those before the first state of a loop
 _STEPS = (1, 2, 4, 8)  #: blocks of an iteration
 
 
@@ -113,7 +116,12 @@ def _entry_state(
         messages=0 if program.returned else scale(shards, program.routine.block),
         results=0 if program.returned else scale(shards, LINE) if several else GROUP,
     )
-    given = _stepped(length) if program.behind else _arguments(operation, memory.blocks, shards)
+    if program.behind:
+        given = _stepped(length)
+    elif operation in LEADS:
+        given = [symbol(Address("coeffs")), *_stepped(length)]
+    else:
+        given = _arguments(operation, memory.blocks, shards)
     return called_with(arch, abi, start, given, memory)
 
 
@@ -217,19 +225,30 @@ def _contract(routine: Routine, abi: str) -> Contract:
 
 def functions(known: Iterable[Routine]) -> dict[str, tuple[Routine, ...]]:
     """Return the compiled functions that can be proved, by symbol, with their routines. One function has all
-    crc32 instructions for a check, the longest first."""
+    crc32 instructions for a check, the longest first, or all of LEADS for an order."""
     found: dict[str, list[Routine]] = {}
     for routine in known:
         if routine.set not in FEATURES or routine.operation not in OPERATIONS:
             continue
-        stepped = routine.operation in STEPS.values()
-        symbol = f"gfs_bytes_{routine.check.lower()}__{routine.set}" if stepped else routine.symbol
-        found.setdefault(symbol, []).append(routine)
+        found.setdefault(routine.function, []).append(routine)
     return {symbol: tuple(routines) for symbol, routines in found.items()}
 
 
 def prove_machine(symbol: str, routines: Sequence[Routine], image: Image, abi: str) -> Report:
     """Prove or refute the compiled function of some routines, as functions() has them."""
+    together = [tuple(routines)]
+    if routines[0].operation in LEADS:
+        together = [(routine,) for routine in routines]
+    reports = []
+    for parts in together:
+        reports.append(_prove(symbol, parts, image, abi))
+        if not reports[-1]:
+            break
+    return reports[-1]
+
+
+def _prove(symbol: str, routines: Sequence[Routine], image: Image, abi: str) -> Report:
+    """Prove or refute a function for the lengths of some routines."""
     program = Program(routines[0], tuple(routines[1:]))
     subject = Subject(partial(_entry_state, program), _check_end, partial(_growth, program))
     return prove_code(

@@ -77,12 +77,13 @@ class FoldingMemory(Memory):
 
     @property
     def blocks(self) -> Word:
-        """The number of blocks of data in the loop."""
+        """The number of blocks of data in the loop, as a number if the facts leave only one."""
         apart = self.program.routine.lead or self.left
         found = divide(subtract(self.limits.length, apart), self.program.routine.block)
         if found is None:
             raise Unsupported(f"the number of blocks of {self.limits.length} bytes")
-        return found
+        low, high = self.facts.range(found)
+        return int(low) if low == high else found
 
     @property
     def left(self) -> int:
@@ -148,6 +149,10 @@ class FoldingMemory(Memory):
         if self.blocks != 0 or not self.program.width:
             return False
         return self.program.result(0, 0) == ((LINE, domain.variable(MESSAGE, 0, 0)),)
+
+    def _is_whole(self, size: Word) -> bool:
+        """The facts may leave only one length."""
+        return self.facts.range(subtract(self.limits.length, size)) == (0, 0)
 
     def is_aligned(self, address: Word, size: int) -> bool:
         """Return whether an address is a multiple: copies begin at multiples of a line."""

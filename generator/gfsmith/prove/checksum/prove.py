@@ -2,10 +2,10 @@
 
 The definition of a check (field/checksum.py) is executed on linear forms beside the routine:
 
-- "reduce", "reduce_lines", FIRSTS: let R be the register that some values of the loop lead to. Before the
-  loop, R is the register after the first data: from the given register, to which the FIRSTS add the register
-  after the first group. For any values and every block B, the next values have the register after B from R.
-  By induction the result is the register after all data.
+- "reduce", "reduce_lines", FIRSTS, LEADS: let R be the register that some values of the loop lead to. Before
+  the loop, R is the register after the first data: from the given register, to which the FIRSTS add the
+  register after the first group. For any values and every block B, the next values have the register after B
+  from R. By induction the result is the register after all data.
 - "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new message is
   that of A, then B. By induction over the blocks it is that of A and all blocks. "fold_copy" copies B, and
   "fold_line" nothing.
@@ -22,7 +22,7 @@ too.
 from __future__ import annotations
 
 from gfsmith.field.checksum import BYTE, Checksum, after
-from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, NIBBLES, WORD, Routine, Tables
+from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, LEADS, LINE, NIBBLES, WORD, Routine, Tables
 from gfsmith.prove.checksum.forms import Bits, Execution, unknowns
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
 
@@ -141,7 +141,7 @@ def _register(routine: Routine, check: Checksum, tables: Tables) -> None:
 _OPERATIONS = {
     "reduce": _reduce,
     "reduce_lines": _reduce,
-    **dict.fromkeys(FIRSTS, _reduce),
+    **dict.fromkeys((*FIRSTS, *LEADS), _reduce),
     "fold_line": _fold,
     "fold_copy": _fold,
     "narrow_line": _narrow,
@@ -193,7 +193,8 @@ def prove_tables(check: Checksum, tables: Tables) -> Verdict:
     """Return whether the tables are those of the check: parameters, the powers x^(8 2^i) modulo P by which
     checksums are combined, and an entry for everything that routines name."""
     try:
-        if len(tables.folds) != len(DISTANCES) or len(tables.slices) != NIBBLES:
+        sizes = (len(tables.folds), len(tables.lanes), len(tables.slices))
+        if sizes != (len(DISTANCES), LINE // GROUP, NIBBLES):
             raise Refutation("a table has another number of entries")
         modulus = [check.modulus >> i & 1 for i in range(check.degree)]
         number = sum(bit << i for i, bit in enumerate(_number(check, modulus)))

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import gcd
 
-from gfsmith.ir.folding import DISTANCES, GROUP, STEPS, WORD, Act, Instr, Routine, Value
-from gfsmith.prove.checksum.layout import FOLDS, REDUCTION
+from gfsmith.ir.folding import DISTANCES, GROUP, LINE, STEPS, WORD, Act, Instr, Routine, Value
+from gfsmith.prove.checksum.layout import FOLDS, LANES, REDUCTION
 from gfsmith.prove.machine import crc32, domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.lanes import shift_number
@@ -162,6 +162,8 @@ class Program:
                 folds = instr.act is Act.CONSTANTS
                 place = FOLDS + GROUP * DISTANCES.index(instr.offset) if folds else REDUCTION
                 return domain.merge([(GROUP, domain.variable(TABLE, 0, place))] * (instr.width // GROUP))
+            case Act.LANES:
+                return ((instr.width, domain.variable(TABLE, 0, LANES + LINE - instr.width)),)
             case Act.CLMUL:
                 return _products(instr, *args)
             case Act.XOR:
@@ -174,6 +176,9 @@ class Program:
                 return domain.merge([run for n in places for run in _byte(args[0], n ^ GROUP - 1)])
             case Act.HALF:
                 return domain.cut(args[0], instr.width * instr.offset, instr.width * (instr.offset + 1))
+            case Act.LEADING:
+                first = (instr.offset, domain.variable("src", shard, 0))
+                return domain.merge([first, *domain.zeros(instr.width - instr.offset)])
             case Act.ZERO:
                 return domain.zeros(instr.width)
             case Act.JOIN:
@@ -197,8 +202,11 @@ def _started(instr: Instr, register: Runs) -> Runs:
 
 
 def _in_group(instr: Instr, args: list[Runs]) -> Runs:
-    """Return a value of the routines on one group, or on a register."""
+    """Return a value of the routines on one group, or on a register, or bytes that move."""
     match instr.act:
+        case Act.BEHIND:
+            zeros = domain.zeros(instr.width - instr.offset)
+            return domain.merge([*zeros, *domain.cut(args[0], 0, instr.offset)])
         case Act.CROSS:
             return domain.carryless(_word(args[0], instr.offset), _word(args[1], 1 - instr.offset))
         case Act.SLIDE:
