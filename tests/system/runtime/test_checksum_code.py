@@ -278,8 +278,8 @@ def _same_sum(original: bytes, new: bytes) -> bool:
 
 
 def _cleared_twice(original: bytes, new: bytes) -> bool:
-    """Return whether a move of a register to itself is removed, which clears what is above its low bytes: the
-    instruction before has cleared that."""
+    """Return whether a move of a register to itself is removed. It clears the bytes above the low ones, which
+    are 0 after vmovq."""
     before, after = difference(original, new)
     moved = len(before) == 1 and str(before[0]).startswith("vmovdqa xmm")
     removed = all(str(instr) == "nop" for instr in after)
