@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.oracle import jam
 from tests.oracle import wide as oracle
 from tests.oracle.peers import Request, peer
 from tests.support.compiler import Compiler
@@ -20,22 +21,6 @@ from tests.support.paths import ROOT
 
 CORE = ROOT / "runtime/core/src"
 SOURCES = [CORE / name for name in ("wide.c", "wide_rows.c", "transform.c", "locator.c", "cantor.c")]
-#: Three data shards and three parities, from davxy/jam-test-vectors, erasure/tiny: ec-3, ec-32 and ec-100.
-JAM = (
-    ("615d", "1700", "0000", "59d0", "0615", "756d"),
-    (
-        *("59c94b46e64373d8fff08923", "a0a07d4b164c42c058fc0013", "6899c1063284845000000000"),
-        *("1db0baf051d4203e2ab265a6", "3798e9f23133609b18bb0083", "86b3cabcb605a42e5d4a3055"),
-    ),
-    (
-        "c39caf301288501d98f635ed7d28be53e108793f79353267dcfb3545eb1fe946c057",
-        "accb24156c21df443a0608eb530a97817748b965f9458738a01bd0a92f6f154eed69",
-        "ba7ec560cb39dd77e95cc622bf6a7c5a0cced1a56832e1cd3763e2e85f574a0b0000",
-        "31f2257c3886599999546a565c4c936a0a0e2bcf2a0cde1467db03b6b105cff54c78",
-        "64901fe3a9e46effd57fdc6231d3bb516dafced0a2cc74831eddd351244699fc8655",
-        "f3b037bb775bec57df4ad23642960678cfd00f036198d1d8025441127defa9b5bdfd",
-    ),
-)
 
 
 class Wide:
@@ -127,12 +112,13 @@ def test_bytes_of_the_original(api: Api, case: tuple[str, int, int, int]) -> Non
             check(api, code, k, m, length, parity, losses=1)
 
 
-@pytest.mark.parametrize("vector", JAM, ids=lambda vector: f"{len(vector[0]) // 2} bytes")
-def test_vectors_of_jam(api: Api, isa: str, vector: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("k", "vector"), jam.VECTORS, ids=("tiny-3", "tiny-32", "tiny-100", "full-100"))
+def test_vectors_of_jam(api: Api, isa: str, k: int, vector: tuple[str, ...]) -> None:
     shards = np.array([list(bytes.fromhex(shard)) for shard in vector], dtype=np.uint8)
-    wide = Wide(api, "lch16", 3, 3)
-    assert np.array_equal(wide.encode(shards[:3]), shards[3:])
-    check_repair(wide, shards, [0, 1, 2])
+    wide = Wide(api, "lch16", k, len(vector) - k)
+    assert np.array_equal(wide.encode(shards[:k]), shards[k:])
+    check_repair(wide, shards, np.arange(k))
+    check_repair(wide, shards, np.random.default_rng(1).choice(len(vector), len(vector) - k, replace=False))
     wide.close()
 
 
