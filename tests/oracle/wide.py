@@ -69,7 +69,7 @@ SHAPES = (
 
 
 @cache
-def _powers(code: str) -> tuple[Any, Any]:
+def powers_and_logs(code: str) -> tuple[Any, Any]:
     """Return the powers of x, and their logarithms by element."""
     order = 1 << POLYNOMIALS[code].bit_length() - 1
     powers, logs, x = np.zeros(order - 1, np.int64), np.zeros(order, np.int64), 1
@@ -83,7 +83,7 @@ def _powers(code: str) -> tuple[Any, Any]:
 
 def multiply(code: str, left: Any, right: Any) -> Any:
     """Return products element by element."""
-    powers, logs = _powers(code)
+    powers, logs = powers_and_logs(code)
     product = powers[(logs[left] + logs[right]) % len(powers)]
     return np.where((np.asarray(left) == 0) | (np.asarray(right) == 0), 0, product)
 
@@ -112,7 +112,7 @@ def arrangement(code: str, k: int, m: int) -> tuple[int, int, int]:
 
 def matrix(code: str, k: int, m: int) -> Any:
     """Return the m x k parity matrix."""
-    powers, logs = _powers(code)
+    powers, logs = powers_and_logs(code)
     point, (data, parity, block) = elements(code), arrangement(code, k, m)
     rows = np.zeros((m, k), np.int64)
     for j in range(k):

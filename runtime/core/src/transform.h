@@ -1,5 +1,5 @@
-/* transform.h: the additive FFT over GF(2^8) and GF(2^16), its inverse, and the formal derivative,
- * on rows of bytes.
+/* transform.h: the additive FFT over GF(2^8) and GF(2^16), its inverse, and the sum of a polynomial
+ * and its formal derivative, on rows of bytes.
  *
  * Row i belongs to the point whose coefficients in Cantor's basis are the bits of i. Polynomials
  * have coefficients in the basis of Lin, Chung and Han. Rows are contiguous, so if a constant is in
@@ -95,7 +95,7 @@ void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigne
 void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                            unsigned first, unsigned from, unsigned to, gfs_row_visit take);
 
-/* Coefficients become those of the derivative. */
+/* Coefficients become those of the sum of the polynomial and its derivative. */
 void gfs_transform_derive(const gfs_transform *t, const gfs_rows *rows, unsigned size);
 
 /* rows[at..] += other[0..], `count` rows. */

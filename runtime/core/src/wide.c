@@ -465,7 +465,8 @@ static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
 }
 
 /* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
- * points. There its derivative is the polynomial times the locator's derivative. */
+ * points. There its derivative, also with the product added, is the polynomial times the locator's
+ * derivative. */
 static void reconstruct_slice(const wide_call *call, const wide_work *w, size_t at, size_t part) {
   const gfsmith_wide *wide = call->wide;
   const wide_loss *lost = call->lost;

@@ -1,0 +1,139 @@
+/* transform_calls.c: a library that records the calls of kernels that transform.c makes.
+ *
+ * Kernels only write their arguments to a list. Rows have addresses that no process has, so a
+ * transform that accessed one of their bytes itself would crash: the calls are the same for all
+ * data. */
+#include <stdlib.h>
+
+#include "transform.h"
+
+enum { MOST = 4 * GFS_TRANSFORM_PLANES /* shards of a call */ };
+
+/* The operation of a record that is no call of a kernel: the function of a row, whose number is k. */
+enum { VISIT = 100 };
+
+typedef struct call {
+  uint64_t operation, len, k, table;
+  uint64_t src[MOST], dst[MOST];
+} call;
+
+static struct {
+  call *calls;
+  size_t count, room;
+  gfs_isa isa;
+  bool four;
+  gfs_cantor field;
+  gfs_transform transform;
+  gfs_rows rows;
+} record;
+
+static call *next_call(uint64_t operation) {
+  if (record.count == record.room) {
+    record.room = 2 * record.room + 1024;
+    record.calls = realloc(record.calls, record.room * sizeof *record.calls);
+    if (record.calls == NULL)
+      abort();
+  }
+  call *made = &record.calls[record.count++];
+  *made = (call){.operation = operation};
+  return made;
+}
+
+static void visit(const void *context, const gfs_rows *rows, unsigned row) {
+  (void)context;
+  (void)rows;
+  next_call(VISIT)->k = row;
+}
+
+static void kernel(gfs_operation operation, size_t len, size_t k, const uint8_t *table,
+                   const uint8_t *const *src, uint8_t *const *dst) {
+  call *made = next_call(operation);
+  made->len = len;
+  made->k = k;
+  made->table = (uint64_t)(uintptr_t)table;
+  for (size_t i = 0; i < k; i++) {
+    made->src[i] = (uint64_t)(uintptr_t)src[i];
+    made->dst[i] = (uint64_t)(uintptr_t)dst[i];
+  }
+}
+
+#define KERNEL(name)                                                                               \
+  static void record_##name(size_t len, size_t k, const uint8_t *table, const uint8_t *const *src, \
+                            uint8_t *const *dst) {                                                 \
+    kernel(GFS_OPERATION_##name, len, k, table, src, dst);                                         \
+  }
+KERNEL(mad)
+KERNEL(dot)
+KERNEL(fft)
+KERNEL(ifft)
+KERNEL(fft4)
+KERNEL(ifft4)
+
+const gfs_isa *gfs_dispatch_isa(void) { return &record.isa; }
+
+gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation, unsigned inputs,
+                                    unsigned outputs, gfs_path path) {
+  (void)isa;
+  (void)inputs;
+  (void)outputs;
+  (void)path;
+  switch (operation) {
+  case GFS_OPERATION_mad:
+    return record_mad;
+  case GFS_OPERATION_dot:
+    return record_dot;
+  case GFS_OPERATION_fft:
+    return record_fft;
+  case GFS_OPERATION_ifft:
+    return record_ifft;
+  case GFS_OPERATION_fft4:
+    return record.four ? record_fft4 : NULL;
+  case GFS_OPERATION_ifft4:
+    return record.four ? record_ifft4 : NULL;
+  default:
+    return NULL;
+  }
+}
+
+/* Set up transforms of at most n points, of rows of `bytes` bytes. */
+int record_open(unsigned width, unsigned polynomial, unsigned format, bool four, unsigned n,
+                size_t bytes) {
+  record.isa.format = (gfs_format)format;
+  record.four = four;
+  record.rows = (gfs_rows){.bytes = bytes, .start = (uint8_t *)(uintptr_t)(UINT64_C(1) << 60)};
+  gfsmith_status status = gfs_cantor_create(&record.field, width, polynomial);
+  if (status != GFSMITH_OK)
+    return status;
+  return gfs_transform_create(&record.transform, &record.field, width / 8, n);
+}
+
+void record_close(void) {
+  gfs_transform_destroy(&record.transform);
+  gfs_cantor_destroy(&record.field);
+}
+
+/* The number of the calls, which `calls` points to until the next function. */
+static size_t finish(const call **calls) {
+  size_t count = record.count;
+  *calls = record.calls;
+  record.count = 0;
+  return count;
+}
+
+size_t record_forward(const call **calls, unsigned size, unsigned first, unsigned from,
+                      unsigned to) {
+  gfs_transform_forward(&record.transform, &record.rows, size, first, from, to,
+                        (gfs_row_visit){.visit = visit});
+  return finish(calls);
+}
+
+size_t record_inverse(const call **calls, unsigned size, unsigned first, unsigned given) {
+  gfs_transform_inverse(&record.transform, &record.rows, size, first, given,
+                        (gfs_row_visit){.visit = visit});
+  return finish(calls);
+}
+
+size_t record_derive(const call **calls, unsigned size) {
+  gfs_transform_derive(&record.transform, &record.rows, size);
+  return finish(calls);
+}

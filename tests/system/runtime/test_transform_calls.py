@@ -1,0 +1,391 @@
+"""Proofs that transform.c computes the transforms of docs/wide.md, for all data, from the kernels that it
+calls.
+
+A library records the calls (native/transform_calls.c). Its rows have no memory, so no other access of a row
+is possible, and the calls do not depend on data. A call has the meaning that the proofs of kernels establish.
+Two proofs, with tables of every format, with kernels for one layer and for two:
+
+- Complete transforms of up to 32 points: the calls are executed on bytes whose bits are linear forms in all
+  bits of the input. The results are compared with the values of the basis polynomials.
+- Every butterfly of transforms of up to 65,536 points has the place, the distance and the constant that the
+  theorem of docs/wide.md demands, and follows those of the layer before it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gfsmith.kernel.operation import ADDITIONS
+from tests.oracle import transforms as oracle
+from tests.oracle.wide import POLYNOMIALS, elements
+from tests.support.compiler import Compiler
+from tests.support.library import NATIVE, OK
+from tests.support.mutation import Mutant, plant
+from tests.support.paths import ROOT
+
+CORE = ROOT / "runtime/core/src"
+SOURCES = [CORE / name for name in ("transform.c", "cantor.c", "tables.c", "field.c")]
+START = 1 << 60  #: the address of row 0
+CODES = ("leopard8", "leopard16")
+FORMATS = {"bitplane": 1, "nibble": 2, "permxor": 3, "affine": 4}  #: as in enum gfs_format
+OPERATIONS = {1: "mad", 5: "fft", 6: "ifft", 7: "fft4", 8: "ifft4"}  #: as in enum gfs_operation
+VISIT = 100
+ZEROS, JUNK = -1, -2  #: rows without a layer
+CALL = np.dtype(
+    [(name, "<u8") for name in ("operation", "len", "k", "table")] + [("src", "<u8", 8), ("dst", "<u8", 8)]
+)
+
+
+def build(compiler: Compiler, sources: Sequence[Path], *flags: str) -> ctypes.CDLL:
+    """Build the library that records calls."""
+    target = compiler.output / "transform_calls.so"
+    files = map(str, (NATIVE / "transform_calls.c", *sources))
+    output = ("-O1", "-shared", "-fPIC", *flags, "-o", str(target))
+    compiler.run("gcc", *compiler.FLAGS, *compiler.INCLUDES, *files, *output)
+    return ctypes.CDLL(str(target))
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A build and a code: the field, the format of tables, and whether kernels for two layers exist."""
+
+    code: str
+    table: str
+    four: bool
+
+    @property
+    def planes(self) -> int:
+        return oracle.width(self.code) // 8
+
+
+SETUPS = [Setup(*each) for each in itertools.product(CODES, FORMATS, (False, True))]
+
+
+class Recorder:
+    """The calls of transforms of at most n points with so many elements in a row."""
+
+    def __init__(self, lib: ctypes.CDLL, setup: Setup, n: int, row: int = 1) -> None:
+        self.lib, self.setup, self.row_bytes = lib, setup, row * setup.planes
+        arguments = (oracle.width(setup.code), POLYNOMIALS[setup.code], FORMATS[setup.table])
+        assert lib.record_open(*arguments, setup.four, n, ctypes.c_size_t(self.row_bytes)) == OK
+        self._maps: dict[tuple[int, int], Any] = {}
+        self._constants: dict[bytes, int] = {}
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.lib.record_close()
+
+    def calls(self, name: str, *arguments: int) -> Any:
+        """Return the calls of a transform, "forward", "inverse" or "derive"."""
+        found, function = ctypes.c_void_p(), getattr(self.lib, f"record_{name}")
+        function.restype = ctypes.c_size_t
+        count = function(ctypes.byref(found), *arguments)
+        if count == 0:
+            return np.zeros(0, CALL)
+        assert found.value is not None
+        return np.frombuffer(ctypes.string_at(found.value, count * CALL.itemsize), CALL)
+
+    def maps(self, table: int, count: int) -> Any:
+        """Return the 8 x 8 bit matrices of a table: row t has bit t of the images."""
+        if (table, count) not in self._maps:
+            size = 32 if self.setup.table in ("nibble", "permxor") else 8
+            entries = np.frombuffer(ctypes.string_at(table, count * size), np.uint8).reshape(count, size)
+            self._maps[table, count] = np.array([matrix_of(self.setup.table, entry) for entry in entries])
+        return self._maps[table, count]
+
+    def constant(self, maps: Any) -> int:
+        """Return the element by which maps of planes multiply, or fail."""
+        key = maps.tobytes()
+        if key not in self._constants:
+            matrix = np.block([[one[to] for one in maps] for to in range(len(maps))])
+            if len(maps) < self.setup.planes:  # the same map of each byte
+                matrix = np.kron(np.eye(2, dtype=np.uint8), matrix)
+            (element,) = np.flatnonzero(
+                oracle.coordinates(self.setup.code) == matrix[:, 0] @ (1 << np.arange(len(matrix)))
+            )
+            assert np.array_equal(matrix, oracle.bits(self.setup.code, [[element]]))
+            self._constants[key] = int(element)
+        return self._constants[key]
+
+
+def matrix_of(table: str, entry: Any) -> Any:
+    """Return the bit matrix of an entry (tables.h)."""
+    if table == "affine":
+        return entry[::-1, None] >> np.arange(8) & 1
+    if table == "bitplane":
+        return entry >> np.arange(8)[:, None] & 1
+    straight = entry[np.arange(32) ^ (7 if table == "permxor" else 0)]
+    columns = straight[[1, 2, 4, 8, 17, 18, 20, 24]]
+    number = np.arange(16)
+    for half in (0, 1):
+        chosen = (number[:, None] >> np.arange(4) & 1) * columns[4 * half : 4 * half + 4]
+        assert np.array_equal(straight[16 * half :][:16], np.bitwise_xor.reduce(chosen, axis=1))
+    return columns >> np.arange(8)[:, None] & 1
+
+
+def steps(recorder: Recorder, call: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the additions of a call: planes of bytes that are changed, those that are added, and the maps
+    between them, or None. A plane is an array of byte numbers."""
+    operation, k, length = OPERATIONS[int(call["operation"])], int(call["k"]), int(call["len"])
+    shards = call["dst"][:k].astype(np.int64) - START
+    places = shards[:, None] + np.arange(length)
+    assert length > 0 and (places >= 0).all()
+    if operation == "mad":
+        sources = int(call["src"][0]) - START + np.arange(length)
+        assert k == 1 and not np.intersect1d(sources, places).size
+        yield places, sources[None], recorder.maps(int(call["table"]), 1)[None]
+        return
+    assert (call["src"][:k] == call["dst"][:k]).all() and len(np.unique(places)) == k * length
+    elements_ = 4 if operation.endswith("4") else 2
+    planes = k // elements_
+    maps = recorder.maps(int(call["table"]), (elements_ - 1) * planes**2)
+    maps = maps.reshape(elements_ - 1, planes, planes, 8, 8)
+    element = places.reshape(elements_, planes, length)
+    for changed, added, matrix in ADDITIONS[operation]:
+        yield element[changed], element[added], None if matrix is None else maps[matrix]
+
+
+def execute(recorder: Recorder, memory: Any, call: Any) -> None:
+    """Execute a call. memory: bytes x 8 bits x linear forms, which are packed bits."""
+    for changed, added, maps in steps(recorder, call):
+        for plane, place in enumerate(added):
+            if maps is None:
+                memory[changed[plane]] ^= memory[place]
+                continue
+            before = memory[place]
+            for to, target in enumerate(changed):
+                for bit, row in enumerate(maps[plane][to]):
+                    memory[target, bit] ^= np.bitwise_xor.reduce(before[:, row == 1], axis=1)
+
+
+def unknown(count: int) -> Any:
+    """Return so many bytes of independent unknown bits."""
+    return np.packbits(np.eye(8 * count, dtype=np.uint8), axis=1).reshape(count, 8, -1)
+
+
+def forms(memory: Any) -> Any:
+    """Return a memory as a matrix of bits."""
+    return np.unpackbits(memory.reshape(-1, memory.shape[2]), axis=1)
+
+
+def prove_forward(recorder: Recorder, size: int, first: int, begin: int, end: int) -> None:
+    """Every row that is taken has the value of the polynomial at its point."""
+    planes = recorder.setup.planes
+    wanted = oracle.bits(recorder.setup.code, oracle.values(recorder.setup.code, size, first))
+    memory, taken = unknown(size * planes), []
+    for call in recorder.calls("forward", size, first, begin, end):
+        if call["operation"] != VISIT:
+            execute(recorder, memory, call)
+            continue
+        row = int(call["k"])
+        part = slice(8 * planes * row, 8 * planes * (row + 1))
+        assert np.array_equal(
+            forms(memory[row * planes : (row + 1) * planes])[:, : wanted.shape[1]], wanted[part]
+        )
+        taken.append(row)
+    assert sorted(taken) == list(range(begin, end))
+
+
+def prove_inverse(recorder: Recorder, size: int, first: int, given: int) -> None:
+    """The polynomial has the given values at the first points, and 0 at the others. Rows have junk before
+    they are filled."""
+    planes = recorder.setup.planes
+    count, memory = size * planes, np.zeros((size * planes, 8, 2 * size * planes), dtype=np.uint8)
+    memory[: given * planes, :, count:] = unknown(count)[: given * planes]
+    filled = []
+    for call in recorder.calls("inverse", size, first, given):
+        if call["operation"] != VISIT:
+            execute(recorder, memory, call)
+            continue
+        row = slice(int(call["k"]) * planes, (int(call["k"]) + 1) * planes)
+        memory[row] = 0
+        memory[row, :, :count] = unknown(count)[row]
+        filled.append(int(call["k"]))
+    assert sorted(filled) == list(range(given))
+    matrix = oracle.bits(recorder.setup.code, oracle.values(recorder.setup.code, size, first))
+    found = (matrix.astype(np.float32) @ forms(memory).astype(np.float32)) % 2
+    wanted = np.zeros_like(found)
+    np.fill_diagonal(wanted[: 8 * given * planes, :], 1)
+    assert np.array_equal(found, wanted)
+
+
+def prove_derivative(recorder: Recorder, size: int) -> None:
+    memory = unknown(size * recorder.setup.planes)
+    for call in recorder.calls("derive", size):
+        execute(recorder, memory, call)
+    wanted = oracle.bits(recorder.setup.code, oracle.derivatives(recorder.setup.code, size))
+    assert np.array_equal(forms(memory)[:, : wanted.shape[1]], wanted)
+
+
+def prove_complete(recorder: Recorder, size: int, firsts: Sequence[int]) -> None:
+    """Prove the transforms of a size, of every part of the rows up to 8 points, and of some parts beyond."""
+    ends = range(1, size + 1) if size <= 8 else sorted({1, size // 2, size // 2 + 1, size - 1, size})
+    for first in firsts:
+        for end in ends:
+            prove_inverse(recorder, size, first, end)
+            begins = range(end) if size <= 8 else {0, end // 2, end - 1}
+            for begin in begins:
+                prove_forward(recorder, size, first, begin, end)
+    prove_derivative(recorder, size)
+
+
+@pytest.fixture(scope="module")
+def lib(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    return build(Compiler(ROOT / "build", tmp_path_factory.mktemp("calls")), SOURCES)
+
+
+@pytest.mark.parametrize("setup", [each for each in SETUPS if each.table in ("affine", "nibble")], ids=str)
+def test_complete_transforms(lib: ctypes.CDLL, setup: Setup) -> None:
+    last = (1 << oracle.width(setup.code)) - 32
+    with Recorder(lib, setup, 1 << oracle.width(setup.code)) as recorder:
+        for size in (1, 2, 4, 8):
+            prove_complete(recorder, size, (0, 6 * size, last))
+        for size in (16, 32):
+            prove_complete(recorder, size, (32, last))
+
+
+class Layers:
+    """The layers that rows have passed: a row of layer h is in a block of the coefficients of 2^h points."""
+
+    def __init__(self, recorder: Recorder, first: int, layer: Any) -> None:
+        self.recorder, self.first, self.layer = recorder, first, layer
+        self.point = elements(recorder.setup.code)
+
+    def rows(self, plane: Any) -> Any:
+        """Return the rows whose bytes, all of them, are those of an array of planes."""
+        size = self.recorder.row_bytes
+        places = np.sort(plane.ravel())
+        assert len(places) % size == 0 and places[0] % size == 0
+        assert (places == places[0] + np.arange(len(places))).all()
+        return places[::size] // size
+
+    def take(self, call: Any, forward: bool) -> None:
+        """Check the butterflies of a call, and let their rows pass the layer."""
+        additions = list(steps(self.recorder, call))
+        if len(additions) == 1:  # the constant is 0
+            ((y, x, maps),) = additions
+            assert np.array_equal(maps[0, 0], np.eye(8))
+            self.pass_layer(self.rows(x), self.rows(y), 0, forward)
+        for pair in zip(additions[::2], additions[1::2], strict=False):
+            product, addition = pair if forward else reversed(pair)
+            assert addition[2] is None and product[2] is not None
+            assert np.array_equal(product[0], addition[1]) and np.array_equal(product[1], addition[0])
+            c = self.recorder.constant(product[2])
+            self.pass_layer(self.rows(product[0]), self.rows(product[1]), c, forward)
+
+    def pass_layer(self, x: Any, y: Any, c: int, forward: bool) -> None:
+        """Check a butterfly of rows x and y. Rows of layer ZEROS are 0, and so is the block of any layer."""
+        h = int(y[0] - x[0]).bit_length() - 1
+        assert (y - x == 1 << h).all() and (x >> h & 1 == 0).all()
+        assert (self.point[self.first + x >> h] == c).all()
+        both = np.concatenate([x, y])
+        before = self.layer[both]
+        assert ((before == ZEROS) | (before == (h + 1 if forward else h))).all()
+        self.layer[both] = h if forward else h + 1
+
+
+def prove_layers(recorder: Recorder, size: int, first: int, begin: int, end: int) -> None:
+    """Check all butterflies of both transforms, the inverse one with the values before `end`."""
+    top = size.bit_length() - 1
+    rows, taken, filled = Layers(recorder, first, np.full(size, top)), [], []
+    for call in recorder.calls("forward", size, first, begin, end):
+        if call["operation"] == VISIT:
+            taken.append(int(call["k"]))
+            assert rows.layer[taken[-1]] == 0
+        else:
+            rows.take(call, True)
+    assert sorted(taken) == list(range(begin, end))
+    rows = Layers(recorder, first, np.full(size, ZEROS))
+    rows.layer[:end] = JUNK
+    for call in recorder.calls("inverse", size, first, end):
+        if call["operation"] == VISIT:
+            filled.append(int(call["k"]))
+            assert rows.layer[filled[-1]] == JUNK
+            rows.layer[filled[-1]] = 0
+        else:
+            rows.take(call, False)
+    assert sorted(filled) == list(range(end)) and ((rows.layer == top) | (rows.layer == ZEROS)).all()
+
+
+def test_values_of_subspace_polynomials() -> None:
+    """s(h) has the value p >> h at point p: the s(h) are linear, so their values at b[0] to b[15] suffice.
+    That is the fact about the basis on which the theorem rests."""
+    for code in CODES:
+        w = oracle.width(code)
+        points = tuple(1 << j for j in range(w))
+        for h in range(w):
+            assert np.array_equal(oracle.subspace(code, h, points), elements(code)[np.array(points) >> h])
+
+
+@pytest.mark.parametrize("row", [1, 3])
+@pytest.mark.parametrize("setup", SETUPS, ids=str)
+def test_layers(lib: ctypes.CDLL, setup: Setup, row: int) -> None:
+    points = 1 << oracle.width(setup.code)
+    with Recorder(lib, setup, points, row) as recorder:
+        for size in (2, 4, 8, 16, 32, 64, 128):
+            for first in (0, size, points - size):
+                for begin, end in ((0, size), (size // 3, size), (size // 2, 2 * size // 3 + 1), (0, 1)):
+                    prove_layers(recorder, size, first, begin, end)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("size", "four"), [(1024, False), (4096, True), (65536, True)])
+def test_layers_of_long_transforms(lib: ctypes.CDLL, size: int, four: bool) -> None:
+    with Recorder(lib, Setup("leopard16", "affine", four), 1 << 16) as recorder:
+        prove_layers(recorder, size, 0, 0, size)
+        if size < 1 << 16:
+            prove_layers(recorder, size, (1 << 16) - size, size // 5, size - size // 7)
+
+
+MUTANTS = (
+    Mutant("p->first + at", "at", within="interpolate", everywhere=True),
+    Mutant("p->first + at", "at", within="evaluate", everywhere=True),
+    Mutant("point / d / 2", "point / 2"),
+    Mutant("point / d / 4", "point / 4"),
+    Mutant("constant < SUBFIELD", "constant <= SUBFIELD"),
+    Mutant("1 + c % 2", "1"),
+    Mutant("4 * c + 2", "4 * c"),
+    Mutant("inverse ? b->ifft : b->fft", "b->fft"),
+    Mutant("inverse ? b->ifft4 : b->fft4", "b->ifft4"),
+    Mutant("(size_t)i * d", "i"),
+    Mutant("row += together", "row += d"),
+    Mutant("p * len", "0", within="butterflies"),
+    Mutant("at + half", "at", within="derive", everywhere=True),
+    Mutant("derive(t, rows, at, half);", ";", within="derive"),
+    Mutant("at >= p->to", "at + half >= p->to", within="evaluate"),
+    Mutant("at >= p->to", "at + half >= p->to", within="interpolate"),
+    Mutant("at + size <= p->from", "at <= p->from", within="evaluate"),
+    Mutant("count * rows->bytes", "rows->bytes", within="gfs_transform_add"),
+    Mutant("basis[0] == GFS_BASIS_ROW", "false"),
+    Mutant("basis[1] == GFS_BASIS_ROW", "false"),
+    Mutant("8 * from + bit", "bit"),
+    Mutant("high | 1u << bit", "1u << bit"),
+    Mutant("2u * logarithm[y]", "logarithm[y]"),
+    Mutant("entry[n ^ 7] = straight[n];", "entry[n] = straight[n];"),
+)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_the_proofs_refute_the_error(mutant: Mutant, compiler: Compiler) -> None:
+    source, wrong = plant(mutant, SOURCES, compiler.output)
+    sources = [wrong if each == source else each for each in SOURCES]
+    wrong_lib = build(compiler, sources, "-Wno-unused-parameter")
+    with pytest.raises(AssertionError):
+        for setup in SETUPS:
+            points = 1 << oracle.width(setup.code)
+            with Recorder(wrong_lib, setup, points) as recorder:
+                for first in (points - 16, 0, min(256, points // 2)):
+                    for begin, end in ((0, 16), (3, 4), (2, 13)):
+                        prove_inverse(recorder, 16, first, end)
+                        prove_forward(recorder, 16, first, begin, end)
+                prove_derivative(recorder, 16)
