@@ -27,7 +27,8 @@
 #include "wide_rows.h"
 
 enum {
-  WORK_BYTES = 2 << 20,  /* of all rows of a slice, unless slices are shortest */
+  WORK_BYTES = 8 << 20,  /* of all rows of a slice, unless slices are shortest */
+  KEPT_BYTES = 2 << 20,  /* of the next slices of all shards, if caches keep them */
   WORK_GOAL = 512 << 10, /* of those of long rows */
   LONG_ROW = 1024,
   FETCH_ROWS = 4,   /* distance of prefetching */
@@ -307,7 +308,7 @@ static void choose_slices(wide_call *call, size_t rows, size_t tasks) {
   size_t sources = wide->k + (call->lost != NULL ? wide->m : 0);
   size_t most = gfs_least(WORK_BYTES / rows, GFS_WIDE_SLICE_MOST), goal = WORK_GOAL / rows;
   goal = gfs_least(most, goal > LONG_ROW ? goal : LONG_ROW);
-  bool kept = call->fetched && sources * goal <= WORK_BYTES;
+  bool kept = call->fetched && sources * goal <= KEPT_BYTES;
   call->size = slice_size(kept ? goal : most, call->len, tasks);
   call->distance = kept ? tasks * call->size : call->len;
   call->stride = (rows * call->size + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * GFS_CACHE_LINE;

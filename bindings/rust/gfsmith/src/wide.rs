@@ -78,7 +78,7 @@ impl fmt::Display for WideCode {
 ///
 /// Shards are those of [`Codec`](crate::Codec), but their length is a multiple of [`WideCode::granule`]. An error means that
 /// nothing was written. Calls allocate lists of pointers and memory for their work, which does not grow with the
-/// length of the shards: for up to 8,192 shards less than 4 MiB, for 65,535 less than 32 MiB. docs/wide.md
+/// length of the shards: for up to 8,192 shards less than 10 MiB, for 65,535 less than 32 MiB. docs/wide.md
 ///
 /// ```
 /// use gfsmith::{Wide, WideCode};
