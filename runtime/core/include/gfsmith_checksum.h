@@ -89,6 +89,22 @@ GFSMITH_API gfsmith_status gfsmith_encode_checksums(const gfsmith_codec *codec,
                                                     const uint8_t *const *data,
                                                     uint8_t *const *parity, uint64_t *states);
 
+/** gfsmith_encode_checksums for each of several stripes, of which the next one is prefetched, as in
+ * gfsmith_encode_stripes.
+ *
+ * @param codec the code
+ * @param kind the check
+ * @param len bytes of every shard; for GFSMITH_CRC16_T10 a multiple of 512
+ * @param count number of stripes
+ * @param data count * k pointers to len bytes each, read: those of stripe s begin at data[s * k]
+ * @param parity count * m pointers to len bytes each, overwritten
+ * @param states count * (k + m) states, stripe by stripe, as above
+ * @return GFSMITH_EINVAL with nothing written: codec NULL, an unknown check; with len > 0 and
+ *     count > 0, as above */
+GFSMITH_API gfsmith_status gfsmith_encode_stripes_checksums(
+    const gfsmith_codec *codec, gfsmith_checksum kind, size_t len, size_t count,
+    const uint8_t *const *data, uint8_t *const *parity, uint64_t *states);
+
 /** gfsmith_reconstruct, with the checksums of the shards that the repair reads, which are compared,
  * and of those that it writes, in one pass over memory.
  *

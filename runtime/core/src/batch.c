@@ -68,6 +68,31 @@ gfsmith_status gfsmith_encode_stripes(const gfsmith_codec *codec, size_t len, si
   return GFSMITH_OK;
 }
 
+gfsmith_status gfsmith_encode_stripes_checksums(const gfsmith_codec *codec, gfsmith_checksum kind,
+                                                size_t len, size_t count,
+                                                const uint8_t *const *data, uint8_t *const *parity,
+                                                uint64_t *states) {
+  if (codec == NULL)
+    return GFSMITH_EINVAL;
+  const unsigned shards = codec->k + codec->m;
+  gfs_crc_shards sums;
+  if (gfs_crc_shards_begin(&sums, kind, count > 0 ? len : 0, count * shards, states) != GFSMITH_OK)
+    return GFSMITH_EINVAL;
+  if (len == 0 || count == 0)
+    return GFSMITH_OK;
+  if (!gfs_all_given(data, count * codec->k) ||
+      !gfs_all_given((const uint8_t *const *)parity, count * codec->m) ||
+      !gfs_length_valid(codec, len))
+    return GFSMITH_EINVAL;
+  batch b = batch_of(codec, len, count, shards);
+  for (size_t s = 0; s < count; s++, data += codec->k, parity += codec->m, states += shards) {
+    if (s + 1 < count)
+      fetch_next(&b, codec->k, data + codec->k);
+    gfs_encode_checked(codec, hint_of(&b), &sums, data, parity, states);
+  }
+  return GFSMITH_OK;
+}
+
 /* Can `shards` written shards of each of `count` stripes be apart? */
 static bool apart(size_t len, size_t count, unsigned shards, gfsmith_stride stride) {
   return (shards == 1 || stride.shard >= len) && (count == 1 || stride.stripe >= len);

@@ -22,6 +22,20 @@ static bool valid_for(const gfsmith_codec *codec, gfs_crc_shards *sums, gfsmith_
          gfs_crc_shards_begin(sums, kind, len, codec->k + codec->m, states) == GFSMITH_OK;
 }
 
+void gfs_encode_checked(const gfsmith_codec *codec, gfsmith_hint hint, gfs_crc_shards *sums,
+                        const uint8_t *const *data, uint8_t *const *parity, uint64_t *states) {
+  size_t len = sums->len;
+  gfs_crc_shards_number(sums, 0, codec->k + codec->m, NULL, states);
+  if (codec->packets == NULL && in_pieces(codec->encoder, hint, len)) {
+    gfs_checked checked = {.sums = sums, .src = data, .dst = parity};
+    gfs_map_apply_checked(codec->encoder, hint, len, &checked);
+    return;
+  }
+  gfs_encode_part(codec, hint, len, data, parity);
+  gfs_crc_shards_update(sums, 0, codec->k, data);
+  gfs_crc_shards_update(sums, codec->k, codec->m, (const uint8_t *const *)parity);
+}
+
 gfsmith_status gfsmith_encode_checksums(const gfsmith_codec *codec, gfsmith_checksum kind,
                                         size_t len, const uint8_t *const *data,
                                         uint8_t *const *parity, uint64_t *states) {
@@ -32,15 +46,7 @@ gfsmith_status gfsmith_encode_checksums(const gfsmith_codec *codec, gfsmith_chec
     return GFSMITH_OK;
   if (!gfs_encode_valid(codec, len, data, parity))
     return GFSMITH_EINVAL;
-  gfs_crc_shards_number(&sums, 0, codec->k + codec->m, NULL, states);
-  if (codec->packets == NULL && in_pieces(codec->encoder, codec->hint, len)) {
-    gfs_checked checked = {.sums = &sums, .src = data, .dst = parity};
-    gfs_map_apply_checked(codec->encoder, codec->hint, len, &checked);
-    return GFSMITH_OK;
-  }
-  gfs_encode_part(codec, codec->hint, len, data, parity);
-  gfs_crc_shards_update(&sums, 0, codec->k, data);
-  gfs_crc_shards_update(&sums, codec->k, codec->m, (const uint8_t *const *)parity);
+  gfs_encode_checked(codec, codec->hint, &sums, data, parity, states);
   return GFSMITH_OK;
 }
 

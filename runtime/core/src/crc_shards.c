@@ -3,13 +3,13 @@
 #include <string.h>
 
 gfsmith_status gfs_crc_shards_begin(gfs_crc_shards *shards, gfsmith_checksum kind, size_t len,
-                                    unsigned count, const uint64_t *states) {
+                                    size_t count, const uint64_t *states) {
   const gfs_crc *crc = gfs_crc_of(kind);
   if (crc == NULL || (len > 0 && states == NULL))
     return GFSMITH_EINVAL;
   if (kind == GFSMITH_CRC16_T10 && len % GFS_T10_SECTOR != 0)
     return GFSMITH_EINVAL;
-  for (unsigned n = 0; len > 0 && n < count; n++)
+  for (size_t n = 0; len > 0 && n < count; n++)
     if (!gfs_crc_is_checksum(crc, states[n]))
       return GFSMITH_EINVAL;
   shards->crc = crc;

@@ -32,11 +32,11 @@ typedef struct gfs_crc_row {
   size_t ahead;         /* distance of the bytes that are prefetched; 0: none */
 } gfs_crc_row;
 
-/* Begin a call on shards of len bytes; `states` are k + m states of the caller. Errors:
- * GFSMITH_EINVAL (an unknown check; with len > 0, states NULL; a state beyond its bits; for T10 a
- * length that is no multiple of the smallest sector). */
+/* Begin a call on shards of len bytes; `states` are those of the caller, k + m for each stripe.
+ * Errors: GFSMITH_EINVAL (an unknown check; with len > 0, states NULL; a state beyond its bits; for
+ * T10 a length that is no multiple of the smallest sector). */
 gfsmith_status gfs_crc_shards_begin(gfs_crc_shards *shards, gfsmith_checksum kind, size_t len,
-                                    unsigned count, const uint64_t *states);
+                                    size_t count, const uint64_t *states);
 
 /* Number `count` shards from `first` on. index: their places in `states`; NULL: first, ... */
 void gfs_crc_shards_number(gfs_crc_shards *shards, unsigned first, unsigned count,

@@ -6,6 +6,7 @@
 #define GFS_PARTS_H
 
 #include "codec.h"
+#include "crc_shards.h"
 #include "plan.h"
 
 /* Are the arguments of gfsmith_encode valid? codec != NULL, len > 0. Both functions are inline,
@@ -22,6 +23,10 @@ static inline void gfs_encode_part(const gfsmith_codec *codec, gfsmith_hint hint
   else
     gfs_map_apply(codec->encoder, hint, len, data, parity);
 }
+
+/* The same with the checksums of all shards, whose call has begun. */
+void gfs_encode_checked(const gfsmith_codec *codec, gfsmith_hint hint, gfs_crc_shards *sums,
+                        const uint8_t *const *data, uint8_t *const *parity, uint64_t *states);
 
 /* Are the arguments of gfsmith_check valid? codec != NULL, len > 0. */
 bool gfs_check_valid(const gfsmith_codec *codec, size_t len, const uint8_t *const *shards,

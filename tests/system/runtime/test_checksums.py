@@ -245,6 +245,76 @@ def test_pieces_continue(api: Api, isa: str) -> None:
     assert list(states) == list(scrubbed) == oracle(kind, shards)
 
 
+def encode_stripes(
+    codec: Codec, kind: int, length: int, count: int, data: object, parity: object, states: object
+) -> int:
+    args = (codec.handle, kind, ctypes.c_size_t(length), ctypes.c_size_t(count), data, parity, states)
+    return int(codec.api.lib.gfsmith_encode_stripes_checksums(*args))
+
+
+def batch(codec: Codec, stripes: list[Bytes]) -> tuple[list[Aligned], object, object]:
+    """Return stripes with other parities, and the pointers of their data and parities."""
+    k, n = codec.k, codec.k + codec.m
+    arenas = []
+    for shards in stripes:
+        before = shards.copy()
+        before[k:] = 0x3C
+        arenas.append(Aligned(before))
+    places = [
+        [pointer for arena in arenas for pointer in arena.pointers(part)] for part in (range(k), range(k, n))
+    ]
+    data, parity = ((ctypes.c_void_p * len(listed))(*listed) for listed in places)
+    return arenas, data, parity
+
+
+@pytest.mark.parametrize(("code", "k", "m"), SHAPES)
+@pytest.mark.parametrize("hint", (AUTO, STREAMING))
+def test_batches(api: Api, isa: str, code: str, k: int, m: int, hint: int) -> None:
+    """Every stripe has its own parities and states, which continue."""
+    codec, count = api.create(code, k, m), 3
+    assert codec.hint(hint) == OK
+    for kind, length in ((KINDS["CRC32C"], 1), (KINDS["CRC32C"], 1600), (T10, 1024), (KINDS["CRC32"], 5001)):
+        stripes = [np.roll(stripe(code, k, m, length), shift, axis=1) for shift in range(count)]
+        start = [n * 40503 % 65536 for n in range(count * (k + m))]
+        states = numbers(start)
+        arenas, data, parity = batch(codec, stripes)
+        assert encode_stripes(codec, kind, length, count, data, parity, states) == OK
+        for n, (arena, shards) in enumerate(zip(arenas, stripes, strict=True)):
+            arena.expect(shards)
+            own = slice(n * (k + m), (n + 1) * (k + m))
+            assert list(states)[own] == oracle(kind, shards, start[own])
+
+
+def test_arguments_of_a_batch(api: Api) -> None:
+    """A call that fails writes nothing, also if only its last stripe is wrong."""
+    codec = api.create("cauchy", 4, 2)
+    stripes = [cauchy_shards(4, 2, 1024)] * 2
+    arenas, data, parity = batch(codec, stripes)
+    states, wide = numbers(range(12)), numbers([*range(11), 1 << 32])
+    holes = [type(places)(*list(places)[:-1], None) for places in (data, parity)]
+    for args in (
+        *((-1, 1024, 2, data, parity, states), (6, 1024, 2, data, parity, states)),
+        *((6, 1024, 0, None, None, None), (0, 1024, 2, data, parity, wide)),
+        *((0, 1024, 2, None, parity, states), (0, 1024, 2, data, None, states)),
+        *((0, 1024, 2, data, parity, None), (0, 1024, 2, holes[0], parity, states)),
+        *((0, 1024, 2, data, holes[1], states), (T10, 1000, 2, data, parity, states)),
+    ):
+        assert encode_stripes(codec, *args) == EINVAL
+    lib, size = api.lib, ctypes.c_size_t(1024)
+    assert (
+        lib.gfsmith_encode_stripes_checksums(None, 0, size, ctypes.c_size_t(2), data, parity, states)
+        == EINVAL
+    )
+    assert encode_stripes(codec, 0, 0, 2, None, None, None) == OK
+    assert encode_stripes(codec, 0, 1024, 0, None, None, None) == OK
+    packets = api.create("cauchy", 4, 2)
+    assert packets.packets(16) == OK
+    assert encode_stripes(packets, 0, 1000, 2, data, parity, states) == EINVAL
+    assert list(states) == list(range(12))
+    for arena in arenas:
+        assert (arena.shard(4) == 0x3C).all() and (arena.shard(5) == 0x3C).all()
+
+
 def test_nothing_is_lost(api: Api) -> None:
     """Without a missing shard nothing is read or written."""
     codec = api.create("cauchy", 4, 2)
@@ -305,7 +375,9 @@ def test_arguments(api: Api, isa: str) -> None:
     assert lib.gfsmith_reconstruct_checksums(handle, 0, none, None, lost, None, None, None, None) == OK
 
 
-SOURCES = [ROOT / "runtime/core/src" / name for name in ("crc_shards.c", "checksummed.c", "checksums.c")]
+SOURCES = [
+    ROOT / "runtime/core/src" / name for name in ("crc_shards.c", "checksummed.c", "checksums.c", "batch.c")
+]
 MUTANTS = (
     Mutant("kind == GFSMITH_CRC16_T10 && len % GFS_T10_SECTOR != 0", "false"),
     Mutant("!gfs_crc_is_checksum(crc, states[n])", "false"),
@@ -330,7 +402,10 @@ MUTANTS = (
     Mutant("w->checked->src[j] + s->start", "w->checked->src[j]"),
     Mutant("states[shard] != expected[shard]", "false"),
     Mutant("memset(wrong, 0, $size)", "(void)wrong"),
-    Mutant("gfs_crc_shards_update(&sums, codec->k, codec->m, $parity);", ";"),
+    Mutant("gfs_crc_shards_update(sums, codec->k, codec->m, $parity);", ";"),
+    Mutant("states += shards", "states += 1", within="gfsmith_encode_stripes_checksums"),
+    Mutant("count * shards", "shards", within="gfsmith_encode_stripes_checksums"),
+    Mutant("data += codec->k", "data", within="gfsmith_encode_stripes_checksums"),
     Mutant("gfs_crc_shards_update(sums, plan->read.count, plan->target.count, $targets);", ";"),
     Mutant("gfs_crc_shards_update(&sums, 0, codec->k + codec->m, shards);", ";"),
 )
@@ -351,5 +426,7 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
         check_matches(several, KINDS["CRC32C"], cauchy_shards(4, 12, 700))
         reconstruct_matches(codec, KINDS["CRC32C"], cauchy_shards(4, 2, 576), [0, 4])
         test_packets(api, api.isa())
+        test_batches(api, api.isa(), "cauchy", 4, 2, STREAMING)
+        test_arguments_of_a_batch(api)
         test_arguments(api, api.isa())
         test_nothing_is_lost(api)
