@@ -27,6 +27,7 @@ from gfsmith.kernel.operation import ADDITIONS
 from tests.oracle import transforms as oracle
 from tests.oracle.wide import POLYNOMIALS, elements
 from tests.support.compiler import Compiler
+from tests.support.levels import sample
 from tests.support.library import NATIVE, OK
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
@@ -338,8 +339,11 @@ def test_layers(lib: ctypes.CDLL, setup: Setup, row: int) -> None:
                     prove_layers(recorder, size, first, begin, end)
 
 
+LONG = sample([pytest.param(1024, False), pytest.param(4096, True), pytest.param(65536, True)], 1024, 4096)
+
+
 @pytest.mark.campaign
-@pytest.mark.parametrize(("size", "four"), [(1024, False), (4096, True), (65536, True)])
+@pytest.mark.parametrize(("size", "four"), LONG)
 def test_layers_of_long_transforms(lib: ctypes.CDLL, size: int, four: bool) -> None:
     with Recorder(lib, Setup("leopard16", "affine", four), 1 << 16) as recorder:
         prove_layers(recorder, size, 0, 0, size)

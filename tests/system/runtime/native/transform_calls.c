@@ -9,7 +9,8 @@
 
 enum { MOST = 4 * GFS_TRANSFORM_PLANES /* shards of a call */ };
 
-/* The operation of a record that is no call of a kernel: the function of a row, whose number is k. */
+/* The operation of a record that is no call of a kernel: the function of a row, whose number is k.
+ */
 enum { VISIT = 100 };
 
 typedef struct call {
