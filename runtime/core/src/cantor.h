@@ -23,7 +23,8 @@ void gfs_cantor_destroy(gfs_cantor *field);
 
 /* a * x^exponent, exponent < order - 1. */
 static inline unsigned gfs_cantor_scale(const gfs_cantor *field, unsigned a, unsigned exponent) {
-  return a == 0 ? 0 : field->power[(field->logarithm[a] + exponent) % (field->order - 1)];
+  unsigned sum = field->logarithm[a] + exponent, period = field->order - 1;
+  return a == 0 ? 0 : field->power[sum < period ? sum : sum - period];
 }
 
 #endif
