@@ -33,12 +33,19 @@ VERSIONS = {
     "dropin": "gfsmith's replacement for ISA-L",
     "klauspost": "klauspost/reedsolomon 1.14.2",
     "rust": "reed-solomon-erasure 6.0.0 with simd-accel, reed-solomon-simd 3.1.0",
+    "wide": "leopard-codec 0.2.0, reed-solomon-novelpoly 2.0.0 with avx",
+    "checksums": "crc-fast 1.10.0, crc32fast 1.5.5, zlib-ng 2.3.3 (crate libz-ng-sys 1.1.33)",
     "jerasure": "Jerasure 2.0 with gf-complete 1.0.2 (Debian)",
 }
 
 #: SHA-256 of the crates, as recorded by cargo.
 CRATES = {
+    "crc-fast": "e75b2483e97a5a7da73ac68a05b629f9c53cff58d8ed1c77866079e18b00dba5",
+    "crc32fast": "2b929dd2a135771f40afabd1073f85eed59c800b7c61901e5c254270497dad64",
+    "leopard-codec": "3b397c7217467c5e5582fe413bc2f0e9f804367af8bc0f0374dc966f99d00f9c",
+    "libz-ng-sys": "922f69da893772fd14ea9118138d1111f89830a9753438ddf69987f24600cb63",
     "reed-solomon-erasure": "7263373d500d4d4f505d43a2a662d475a894aa94503a1ee28e9188b5f3960d4f",
+    "reed-solomon-novelpoly": "87413ebb313323d431e85d0afc5a68222aaed972843537cbfe5f061cf1b4bcab",
     "reed-solomon-simd": "cffef0520d30fbd4151fb20e262947ae47fb0ab276a744a19b6398438105a072",
 }
 
@@ -125,12 +132,12 @@ def _klauspost(output: Path) -> None:
     run_command(command, "Go 1.24 or newer builds klauspost/reedsolomon", HERE / "peers" / "klauspost")
 
 
-def _rust(output: Path) -> None:
+def _crates(output: Path, name: str, *options: str) -> None:
     """Build from a copy: the lock that cargo writes names its registry and stays out of the sources."""
-    project, target = BUILD / "rust", BUILD / "cargo"
+    project, target = BUILD / name, BUILD / f"cargo-{name}"
     shutil.copytree(HERE / "peers" / "rust", project, dirs_exist_ok=True)
-    options = ("--release", "--quiet", "--target-dir", target)
-    run_command(("cargo", "build", *options), "cargo 1.82 or newer builds the Rust peers", project)
+    command = ("cargo", "build", "--release", "--quiet", "--target-dir", target, *options)
+    run_command(command, "cargo 1.82 or newer builds the Rust peers", project)
     lock = (project / "Cargo.lock").read_text()
     for crate, checksum in CRATES.items():
         entry = re.search(rf'name = "{crate}"[^\[]*checksum = "(\w+)"', lock)
@@ -139,13 +146,31 @@ def _rust(output: Path) -> None:
     shutil.copyfile(target / "release" / "librust.so", output)
 
 
+def _rust(output: Path) -> None:
+    _crates(output, "rust")
+
+
+def _checksums(output: Path) -> None:
+    _crates(output, "checksums", "--features", "checksums")
+
+
+def _wide(output: Path) -> None:
+    """Build for this CPU, because reed-solomon-novelpoly chooses its instructions when it is compiled."""
+    native = 'build.rustflags=["-C", "target-cpu=native"]'
+    _crates(output, "wide", "--features", "wide", "--config", native)
+
+
 PEERS: dict[str, tuple[Callable[[Path], None], str]] = {
     "isal": (_isal, "isal.c"),
     "dropin": (_dropin, "isal.c"),
     "klauspost": (_klauspost, "klauspost"),
     "rust": (_rust, "rust"),
+    "wide": (_wide, "rust"),
+    "checksums": (_checksums, "rust"),
     "jerasure": (_jerasure, "jerasure.c"),
 }
+#: Peers that the driver does not run.
+OTHER_BENCHES = frozenset({"wide", "checksums"})
 
 
 def _sources(name: str) -> list[Path]:
@@ -188,6 +213,8 @@ def build(library: Path, only_present: frozenset[str], say: Callable[[str], None
     say("building the driver")
     built = Built(_driver(library))
     for name in PEERS:
+        if name in OTHER_BENCHES:
+            continue
         if name in only_present and not _newer(BUILD / f"{name}.so", _sources(name)):
             built.missing[name] = "not built yet; make bench builds it"
             continue

@@ -37,6 +37,18 @@ typedef const char *peer_open_fn(void **out, const bench_spec *spec);
 typedef void peer_run_fn(void *peer, const bench_job *job);
 typedef void peer_close_fn(void *peer);
 
+/* Rebuild the data shards of stripe 0 whose flags in `present`, k + m of them, are 0. Only peers of
+ * codes with more than 255 shards have it (bench.wide). */
+typedef void peer_repair_fn(void *peer, const bench_job *job, const uint8_t *present);
+
+/* The same once (present NULL: encode), and write the results to the job's shards. Only peers that
+ * otherwise leave them in memory of their own have it. */
+typedef void peer_results_fn(void *peer, const bench_job *job, const uint8_t *present);
+
+/* Write the checksums of the k + m shards of the last stripe. Only variants that compute them have
+ * it (bench.checksums). */
+typedef void peer_sums_fn(void *peer, uint64_t *sums);
+
 typedef struct peer_api {
   peer_open_fn *open;
   peer_run_fn *run;

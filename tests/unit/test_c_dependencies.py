@@ -49,7 +49,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *("runtime/core/include", "runtime/compose/src", "runtime/adaptive/src"),
         "runtime/shards/include",
     ),
-    "bench/checksums": ("runtime/core/include",),
+    "bench/checksums": ("runtime/core/include", "bench/driver"),
     "bench/isal": ("runtime/core/include",),
     "bench/jerasure": (),
     "bench/driver": ("runtime/core/include",),
