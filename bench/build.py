@@ -136,7 +136,8 @@ def _crates(output: Path, name: str, *options: str) -> None:
     """Build from a copy: the lock that cargo writes names its registry and stays out of the sources."""
     project, target = BUILD / name, BUILD / f"cargo-{name}"
     shutil.copytree(HERE / "peers" / "rust", project, dirs_exist_ok=True)
-    command = ("cargo", "build", "--release", "--quiet", "--target-dir", target, *options)
+    command: tuple[str | Path, ...] = ("cargo", "build", "--release", "--quiet", *options)
+    command += ("--target-dir", target)
     run_command(command, "cargo 1.82 or newer builds the Rust peers", project)
     lock = (project / "Cargo.lock").read_text()
     for crate, checksum in CRATES.items():

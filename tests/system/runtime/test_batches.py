@@ -38,7 +38,7 @@ MUTANTS = (
     Mutant("path == GFS_PATH_cached", "false", within="gfs_map_apply_stripes"),
     Mutant("gfs_least(count, gfs_limits_here()->own_cache / len + 1)", "1"),
     # Arguments that are not checked, or not before a stripe is written.
-    Mutant("!gfs_all_given(data, count * codec->k)", "!gfs_all_given(data, codec->k)"),
+    Mutant("count * codec->k", "codec->k", within="gfsmith_encode_stripes"),
     Mutant("count * codec->m", "codec->m", within="gfsmith_encode_stripes"),
     Mutant("count * codec->m", "codec->m", within="gfsmith_update_stripes"),
     Mutant("!gfs_all_given(deltas, count)", "!gfs_all_given(deltas, 1)"),
@@ -47,7 +47,7 @@ MUTANTS = (
     Mutant("!indices_given($$all)", "false"),
     Mutant("stride.shard >= len", "true"),
     Mutant("stride.stripe >= len", "true"),
-    Mutant("count > 0 ? len : 0", "len"),
+    Mutant("count > 0 ? len : 0", "len", within="repair_stripes"),
     Mutant("ok[s] = true;", ";", within="check_empty"),
 )
 
