@@ -14,7 +14,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
 SHARED = (
-    *("templates", "runtime", "docs", "tuned/devices"),
+    *("templates", "runtime", "docs", "tuned"),
     *("packaging/cmake", "packaging/make", "packaging/meson", "packaging/bazel"),
     *("packaging/check_linked.py", "CMakeLists.txt", "LICENSE", "SOUNDNESS.md", "gfsmith.toml"),
 )

@@ -11,7 +11,7 @@ from release.places import Places
 
 #: Tracked folders and files of the sdist: those that setup.py and the Makefile read.
 PARTS = (
-    *("generator/", "bindings/python/", "runtime/", "templates/", "docs/", "packaging/", "tuned/devices/"),
+    *("generator/", "bindings/python/", "runtime/", "templates/", "docs/", "packaging/", "tuned/"),
     *("apps/common/", "apps/shards/", "setup.py", "pyproject.toml", "Makefile", "CMakeLists.txt"),
     *("gfsmith.toml", "LICENSE", "README.md", "SOUNDNESS.md"),
 )

@@ -98,7 +98,7 @@ def inputs(path: Path) -> list[Path]:
     """Return the files of a request: the configuration, if it exists, and the tuned files that it names."""
     if not path.exists():
         return []
-    return [path, *(path.parent / name for name in config.load(path).generator.tuned)]
+    return [path, *(tuned.place(name, path.parent) for name in config.load(path).generator.tuned)]
 
 
 def _configuration(path: Path, has_code: bool, overrides: dict[str, Any]) -> tuple[config.Config, str]:

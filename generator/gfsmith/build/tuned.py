@@ -9,6 +9,8 @@ spec = "dot:10x4@gfni_avx512"    # as on the command line
 path = "cached"                  # of the runtime: cached, nearby, distant, bulk
 unroll = 2                       # the keys of a [[kernels]] table of gfsmith.toml
 gains = [{ length = 1024, speed = 1.16, low = 1.14, high = 1.19 }]
+
+gfsmith comes with files for some CPUs, which `tuned` in gfsmith.toml names without a folder: "znver4".
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gfsmith.build import target as targets
 from gfsmith.build.config import ConfigError
 from gfsmith.build.target import TargetError
+from gfsmith.emit.files import share
 from gfsmith.emit.lists import TunedKernel
 from gfsmith.kernel import microarch
 from gfsmith.kernel.isa import BY_NAME, ISAS
@@ -120,8 +123,27 @@ def _kernels(entry: Entry, prefix: str) -> tuple[KernelSpec, ...]:
     return targets.kernels(target, prefix, entry.parameters)
 
 
-def _rows(path: Path, specs: Sequence[KernelSpec], prefix: str) -> Iterator[TunedKernel]:
-    """Yield the kernels of one file for the instruction sets of the build. Raises TunedError."""
+def shipped(name: str) -> bool:
+    """Return True if an element of `tuned` in gfsmith.toml names a file that gfsmith comes with."""
+    return not name.endswith(".toml")
+
+
+def place(name: str, folder: Path) -> Path:
+    """Return the path of a tuned file: that of a CPU, or a path relative to `folder`. Raises TunedError."""
+    if not shipped(name):
+        return folder / name
+    path = share("tuned") / f"{name}.toml"
+    if not path.is_file():
+        have = ", ".join(sorted(file.stem for file in path.parent.glob("*.toml")))
+        raise TunedError(f"generator.tuned: '{name}'; allowed: {have}, or the path of a .toml file")
+    return path
+
+
+def _rows(
+    path: Path, specs: Sequence[KernelSpec], prefix: str, whole: bool
+) -> Iterator[tuple[Microarch, str, KernelSpec]]:
+    """Yield CPU, path and kernel of the entries of one file for the instruction sets of the build. An entry
+    for a shape that the build lacks is an error if `whole`, else left out. Raises TunedError."""
     file = read(path)
     try:
         cpu = microarch.find(file.microarchitecture)
@@ -134,21 +156,26 @@ def _rows(path: Path, specs: Sequence[KernelSpec], prefix: str) -> Iterator[Tune
             kernels = _kernels(entry, prefix)
         except (TargetError, SpecError) as error:
             raise TunedError(f"{where}: {error}") from None
-        for spec in kernels if kernels[0].isa.name in built else ():
-            if targets.best(spec, "cached", specs) is None:
-                raise TunedError(
-                    f"{where}: the build has no kernel for this shape on {spec.isa.name}, which other "
-                    "CPUs and paths need; add it to [[kernels]] of gfsmith.toml"
-                )
-            yield TunedKernel(cpu, entry.path, spec, spec.symbol not in {s.symbol for s in specs})
+        if kernels[0].isa.name not in built:
+            continue
+        lacking = [spec for spec in kernels if targets.best(spec, "cached", specs) is None]
+        if lacking and whole:
+            raise TunedError(
+                f"{where}: the build has no kernel for this shape on {lacking[0].isa.name}, which other "
+                "CPUs and paths need; add it to [[kernels]] of gfsmith.toml"
+            )
+        yield from ((cpu, entry.path, spec) for spec in kernels if not lacking)
 
 
 def load(files: Sequence[str], folder: Path, specs: Sequence[KernelSpec], prefix: str) -> Additions:
-    """Return the additions of files, named relative to `folder`, to a build of `specs`. Raises TunedError."""
+    """Return the additions of files (`place`) to a build of `specs`. A build without some shapes does without
+    the entries of gfsmith's own files for them. Raises TunedError."""
+    present = {spec.symbol for spec in specs}
     rows: dict[tuple[Microarch, str, str], TunedKernel] = {}
     for name in files:
-        for row in _rows(folder / name, specs, prefix):
-            rows.setdefault((row.cpu, row.path, row.spec.symbol), row)
+        for cpu, path, spec in _rows(place(name, folder), specs, prefix, not shipped(name)):
+            row = TunedKernel(cpu, path, spec, spec.symbol not in present)
+            rows.setdefault((cpu, path, spec.symbol), row)
     added = {row.spec.symbol: row.spec for row in rows.values() if row.added}
     rank = list(BY_NAME)
     ordered = sorted(added.values(), key=lambda s: rank.index(s.isa.name))

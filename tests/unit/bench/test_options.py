@@ -67,6 +67,7 @@ def test_programs_are_found() -> None:
         "bench",
         "bench.limits",
         "bench.stores",
+        "bench.tuned",
         "bench.wide",
         "bench.python.overhead",
         "research.memory",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from gfsmith.build import config, tuned
+from gfsmith.build import config, request, tuned
 from gfsmith.build.target import kernels, parse
 from gfsmith.cli import main
 from gfsmith.explore.stats import Estimate
@@ -34,6 +34,8 @@ code = "cauchy"
 shapes = ["3x2"]
 isas = ["sse"]
 """
+#: The options of `gen` that name no code.
+NO_CODE = dict.fromkeys(request.CODE) | {"packets": False}
 HEAD = 'format = 1\nmicroarchitecture = "znver4"\nbasis = "measured"\n'
 TUNED = (
     HEAD
@@ -260,3 +262,36 @@ def test_the_files_of_this_repository_are_usable() -> None:
     assert files and tuned.load(files, ROOT, specs, loaded.generator.prefix).rows
     studies = sorted((ROOT / "bench" / "results" / "studies").rglob("*.json"))
     assert studies and all(result.read(path).winners for path in studies)
+
+
+def test_a_name_stands_for_a_file_of_gfsmith_in_any_folder(tmp_path: Path) -> None:
+    """A build takes the entries for its shapes and sets; those of the whole default set serve any folder."""
+    (tmp_path / "gfsmith.toml").write_text((ROOT / "gfsmith.toml").read_text())
+    build, _ = request.load(tmp_path / "gfsmith.toml", (), None, None, None, False, **NO_CODE)
+    assert {row.cpu.name for row in build.tuned} == {"znver4"}
+    entries = tuned.read(ROOT / "tuned" / "znver4.toml").kernel
+    assert len(build.tuned) == len(entries), "the default set has all shapes of the file"
+    assert request.inputs(tmp_path / "gfsmith.toml")[1:] == [ROOT / "tuned" / "znver4.toml"]
+    (tmp_path / "gfsmith.toml").write_text(CONFIG.replace("tuned/znver4.toml", "znver4"))
+    small, _ = request.load(tmp_path / "gfsmith.toml", (), None, None, None, False, **NO_CODE)
+    assert small.tuned == ()
+
+
+def test_entries_for_shapes_that_a_build_lacks_are_left_out(tmp_path: Path) -> None:
+    text = CONFIG.replace("tuned/znver4.toml", "znver4").replace('"sse", "scalar"', '"gfni_avx512", "sse"')
+    text += '[[kernels]]\noperation = "mad"\nshapes = ["1x1", "1x3"]\n'
+    (tmp_path / "gfsmith.toml").write_text(text)
+    build, _ = request.load(tmp_path / "gfsmith.toml", (), None, None, None, False, **NO_CODE)
+    wanted = {"mad:1x1@gfni_avx512", "mad:1x3@gfni_avx512"}
+    expected = [e for e in tuned.read(ROOT / "tuned" / "znver4.toml").kernel if e.spec in wanted]
+    assert expected and len(build.tuned) == len(expected)
+
+
+def test_an_unknown_name_lists_the_known_ones(tmp_path: Path) -> None:
+    folder = _project(tmp_path)
+    (folder / "gfsmith.toml").write_text(CONFIG.replace("tuned/znver4.toml", "zen4"))
+    result = _gen(folder)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "gfsmith: generator.tuned: 'zen4'; allowed: znver3, znver4, or the path of a .toml file\n"
+    )

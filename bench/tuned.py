@@ -1,0 +1,78 @@
+"""python -m bench.tuned: the gain of each entry of this CPU's tuned file, in calls of the library.
+
+Two copies of the library run the same calls in turn; one does not use the tuned kernels. An entry that gains
+nothing here does not belong into the file (docs/tuning.md).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from bench.build import ROOT
+from bench.copies import CACHED, LIBRARY, STREAMING, Job, Stripes, copy
+from bench.options import OneLineParser, start
+from gfsmith.build import target as targets
+from gfsmith.build import tuned
+from gfsmith.build.target import Target
+from gfsmith.kernel import microarch
+from gfsmith.kernel.isa import ISAS
+from gfsmith.kernel.spec import Operation
+
+#: Bytes of a shard on each path.
+LENGTHS = {"cached": (1024, 4096, 16384), "nearby": (64,), "distant": (1024, 4096), "bulk": (16384, 65536)}
+_ROW = "GFSMITH_TUNED("
+_ANY = 11  #: sources of kernels for any number: no kernel for a fixed number serves them
+_UPDATED = 3  #: the same for mad
+_SHARDS = 5  #: data shards of the codecs that are updated
+
+
+def job(target: Target, path: str) -> Job:
+    """Return the call that runs the kernel of a target."""
+    hint = CACHED if path == "cached" else STREAMING
+    if target.code is not None:
+        return Job(target.code.encode(), target.sources, target.outputs, hint)
+    if target.operation is Operation.MAD:
+        matrix = np.random.default_rng(2).integers(2, 256, _SHARDS * target.outputs).astype(np.uint8)
+        return Job(matrix, _SHARDS, target.outputs, hint, target.inputs or _UPDATED)
+    sources = target.inputs or _ANY
+    least = 1 if target.operation is Operation.XOR else 2
+    matrix = np.random.default_rng(2).integers(least, 256 if least > 1 else 2, sources * target.outputs)
+    return Job(matrix.astype(np.uint8), sources, target.outputs, hint)
+
+
+def _without(line: str) -> str:
+    """Return a line of tuned.inc as for a CPU that no machine has: dispatch then takes no tuned kernel."""
+    return 'GFSMITH_TUNED("none", ' + line.split(",", 1)[1].lstrip() if line.startswith(_ROW) else line
+
+
+def main() -> int:
+    OneLineParser(prog="bench.tuned", description=(__doc__ or "").splitlines()[0]).parse_args()
+    name = microarch.host().name
+    path = ROOT / "tuned" / f"{name}.toml"
+    for needed, how in ((LIBRARY, "make lib"), (path, "gfsmith tune")):
+        if not needed.exists():
+            print(f"bench.tuned: {needed} is missing; run: {how}", file=sys.stderr)
+            return 1
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    random.seed(1)
+    print(f"{name}: speed of tuned kernels over the others, in calls of the library")
+    with tempfile.TemporaryDirectory(prefix="gfsmith-tuned-") as folder:
+        stripes = Stripes(Path(folder))
+        libraries = [copy(Path(folder), "with", str), copy(Path(folder), "without", _without)]
+        for entry in tuned.read(path).kernel:
+            work = job(targets.parse(entry.spec, ISAS[0]), entry.path)
+            for length in LENGTHS[entry.path]:
+                ratio = stripes.compare(libraries, work, length)
+                figures = f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})"
+                print(f"{entry.spec} {entry.path}, {length} bytes: {figures}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    start(main)
