@@ -12,7 +12,8 @@ typedef gfsmith_status update_fn(const gfsmith_codec *codec, size_t len, unsigne
                                  const unsigned *indices, const uint8_t *const *deltas,
                                  uint8_t *const *parity);
 
-/* The calls of one copy: encode, or update with the `data` sources as deltas of the first shards. */
+/* The calls of one copy: encode, or update with the `data` sources as deltas of the first shards.
+ */
 typedef struct calls {
   encode_fn *encode;
   update_fn *update; /* NULL: encode */
