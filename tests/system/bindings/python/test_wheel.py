@@ -231,7 +231,8 @@ def test_the_generator_works_from_the_wheel(wheel: Path, tmp_path: Path) -> None
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     run(*pip, "install", "--no-deps", "--target", tmp_path / "site", wheel, folder=tmp_path)
     (tmp_path / "gfsmith.toml").write_text(
-        '[generator]\nisas = ["scalar"]\ntuned = ["znver4"]\n[[kernels]]\noperation = "dot"\nshapes = ["2x1"]\n'
+        '[generator]\nisas = ["scalar"]\ntuned = ["znver4"]\n'
+        '[[kernels]]\noperation = "dot"\nshapes = ["2x1"]\n'
     )
     program = f"""
 import sys
