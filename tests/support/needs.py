@@ -38,6 +38,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "wine": ("/usr/lib/wine/wine64",),
     "zig": ("ziglang",),
     "loongarch": ("qemu-loongarch64",),
+    "riscv": ("qemu-riscv64",),
     "fuzzing": ("atheris",),
     "qemu": (
         "qemu-x86_64-static",

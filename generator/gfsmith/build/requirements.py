@@ -196,6 +196,13 @@ _DEBIAN: tuple[Requirement, ...] = (
         "qemu-user/bookworm-backports",
         "emulates LoongArch with LSX and LASX, which Debian 12's qemu lacks",
     ),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.UNPACKED,
+        "qemu-riscv64",
+        "qemu-user/bookworm-backports",
+        "emulates riscv_hwprobe, which Debian 12's qemu lacks",
+    ),
     *(
         Requirement(
             Level.TEST_ALL,
@@ -402,8 +409,8 @@ def main(arguments: list[str]) -> int:
         return 2
     lacking = missing(Level(arguments[0]))
     if this_system() is System.DEBIAN and os.geteuid() == 0:
-        unpacked = {r.package: f"{r.package}:{r.name}" for r in lacking if r.probe is Probe.UNPACKED}
-        print("\n".join(unpacked.get(r.package, r.package) for r in lacking))
+        found = (f"{r.package}:{r.name}" if r.probe is Probe.UNPACKED else r.package for r in lacking)
+        print("\n".join(found))
         return 0
     for requirement in lacking:
         print(

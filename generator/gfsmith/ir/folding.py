@@ -50,6 +50,7 @@ class Act(Enum):
     LANES = auto()  #: the words of the table for the last `width` bytes of a line, two for each group
     REDUCTION = auto()  #: in every group, the two words of the table's constants of a reduction
     CLMUL = auto()  #: in every group, word `offset` times word `offset` over GF(2)[x], 128 bits
+    CLMUL_SUM = auto()  #: in every group, the sum of the products of words 0 and of words 1, 128 bits
     CROSS = auto()  #: word `offset` of a group times word 1 - `offset` of constants over GF(2)[x], 128 bits
     SLIDE = auto()  #: word 1 - `offset` of a group as word `offset`; the other word is 0
     EXTRACT = auto()  #: word `offset` of a group as a register

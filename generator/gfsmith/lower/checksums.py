@@ -58,7 +58,20 @@ _STREAMING = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
 _MASKED = ("vpclmulqdq_avx512",)
 
 #: Sets with a carry-less multiplication -> bytes of a vector, widest first.
-WIDTHS = {"vpclmulqdq_avx512": 64, "vpclmulqdq_avx2": 32, "pclmulqdq": 16, "pmull": 16}
+WIDTHS = {
+    "vpclmulqdq_avx512": 64,
+    "vpclmulqdq_avx2": 32,
+    "pclmulqdq": 16,
+    "pmull": 16,
+    "vpmsumd": 16,
+    "zbc": 16,
+}
+
+#: Sets whose multiplication adds the products of both words of a group.
+_SUMMED = ("vpmsumd",)
+
+#: Sets that have vectors in general registers, too few for more than a line.
+_GENERAL = ("zbc",)
 
 #: Sets with crc32 instructions -> the checks that have one.
 INSTRUCTIONS = {"sse42": ("CRC32C",), "crc": ("CRC32C", "CRC32")}
@@ -188,10 +201,15 @@ def tables(check: Checksum) -> Tables:
 class _Code:
     """Instructions under construction. `at` is the section that receives them."""
 
-    def __init__(self, reflected: bool, width: int = 0) -> None:
-        self.reflected, self.width = reflected, width
+    def __init__(self, reflected: bool, width: int = 0, summed: bool = False) -> None:
+        self.reflected, self.width, self.summed = reflected, width, summed
         self.at: list[Instr] = []
         self._next = 0
+
+    @classmethod
+    def of(cls, set_: str, reflected: bool) -> _Code:
+        """Return the code of a set on whole vectors."""
+        return cls(reflected, WIDTHS[set_], set_ in _SUMMED)
 
     def section(self) -> list[Instr]:
         self.at = []
@@ -229,12 +247,21 @@ class _Code:
         return self.add(Act.SHIFT, register, offset=bits, width=WORD)
 
     def fold(self, value: Value, constants: Value, onto: Value, width: int = 0) -> Value:
-        products = [self.add(Act.CLMUL, value, constants, offset=word, width=width) for word in (0, 1)]
+        if self.summed:
+            products = [self.add(Act.CLMUL_SUM, value, constants, width=width)]
+        else:
+            products = [self.add(Act.CLMUL, value, constants, offset=word, width=width) for word in (0, 1)]
         return self.add(Act.XOR, onto, *products, width=width)
 
     def after_first(self, group: Value) -> Value:
         """Return a group onto which the first group is folded."""
         constants = self.constants(GROUP, GROUP)
+        if self.summed:
+            words = [
+                self.add(Act.FIRST, text=word, offset=n, width=GROUP)
+                for n, word in enumerate(("low", "high"))
+            ]
+            return self.fold(self.add(Act.XOR, *words, width=GROUP), constants, group, GROUP)
         low, high = (self.add(Act.FIRST, text=word, width=GROUP) for word in ("low", "high"))
         products = [
             self.add(act, word, constants, width=GROUP) for act, word in ((Act.CLMUL, low), (Act.CROSS, high))
@@ -243,7 +270,7 @@ class _Code:
 
 
 def _fold_routine(operation: str, set_: str, reflected: bool) -> Routine:
-    code = _Code(reflected, WIDTHS[set_])
+    code = _Code.of(set_, reflected)
     copied = operation == "fold_copy"
     offsets = range(0, LINE, code.width)
     head = code.section()
@@ -283,7 +310,7 @@ def _narrowed(code: _Code, values: list[Value]) -> Value:
 
 
 def _narrow_routine(set_: str, reflected: bool) -> Routine:
-    code = _Code(reflected, WIDTHS[set_])
+    code = _Code.of(set_, reflected)
     head = code.section()
     values = [code.load("message", offset) for offset in range(0, LINE, code.width)]
     code.store(_narrowed(code, values), 0, GROUP)
@@ -364,7 +391,7 @@ def _loop(code: _Code, operation: str, set_: str, block: int, lead: int, before:
 
 
 def _reduce_routine(operation: str, set_: str, reflected: bool, block: int) -> Routine:
-    code = _Code(reflected, WIDTHS[set_])
+    code = _Code.of(set_, reflected)
     code.section()
     before = [code.load("message", offset) for offset in range(0, block, code.width)]
     before[0] = code.started(before[0], code.width)
@@ -386,7 +413,7 @@ def _padded(code: _Code, groups: int, start: int, width: int) -> Value:
 
 
 def _reduce_line_routine(operation: str, groups: int, set_: str, reflected: bool) -> Routine:
-    code = _Code(reflected, WIDTHS[set_])
+    code = _Code.of(set_, reflected)
     code.section()
     lead = GROUP * groups or LINE
     before = [_padded(code, lead // GROUP, at, code.width) for at in range(0, LINE, code.width)]
@@ -451,7 +478,8 @@ def routines() -> Iterator[Routine]:
         yield _word_routine(reflected)
         yield _byte_routine(reflected)
         for set_, width in WIDTHS.items():
-            yield _reduce_routine("reduce", set_, reflected, _VECTORS * width)
+            block = LINE if set_ in _GENERAL else _VECTORS * width
+            yield _reduce_routine("reduce", set_, reflected, block)
             yield _reduce_routine("reduce_lines", set_, reflected, LINE)
             for groups, operation in enumerate(FIRSTS):
                 yield _reduce_line_routine(operation, groups, set_, reflected)

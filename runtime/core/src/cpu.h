@@ -48,8 +48,8 @@ uint32_t gfs_cpu_features(void);
 
 /* Instructions over GF(2)[x], which the routines of gfsmith_checksum.h need and no instruction set
  * of kernels: carry-less multiplications, remainders modulo the polynomial of a CRC, and a move of
- * bytes. Defined on x86 and AArch64 only. */
-#define GFS_CARRYLESS_GROUP 1u  /* of two words of 64 bits: PCLMULQDQ, PMULL */
+ * bytes. Defined on x86, AArch64, POWER and RISC-V only. */
+#define GFS_CARRYLESS_GROUP 1u  /* of two words of 64 bits: PCLMULQDQ, PMULL, vpmsumd, Zbc */
 #define GFS_CARRYLESS_VECTOR 2u /* in each group of a vector: VPCLMULQDQ */
 #define GFS_CARRYLESS_CRC32 4u  /* crc32 of SSE4.2, FEAT_CRC32 */
 #define GFS_CARRYLESS_EXPAND 8u /* bytes moved to the places of a mask: VPEXPANDB */

@@ -5,7 +5,7 @@
 #define HWCAP_BIT_ALTIVEC (UINT64_C(1) << 28)
 #define HWCAP2_BIT_ARCH_3_1 (UINT64_C(1) << 18)
 #define HWCAP2_BIT_ARCH_3_00 (UINT64_C(1) << 23)
-#define HWCAP2_BIT_VEC_CRYPTO (UINT64_C(1) << 25) /* the category of vpermxor */
+#define HWCAP2_BIT_VEC_CRYPTO (UINT64_C(1) << 25) /* the category of vpermxor and vpmsumd */
 #define HWCAP2_BIT_ARCH_2_07 (UINT64_C(1) << 31)
 
 uint32_t gfs_power_decode(gfs_auxv raw) {
@@ -21,8 +21,14 @@ uint32_t gfs_power_decode(gfs_auxv raw) {
   return features;
 }
 
+/* With a vector of POWER8 the routines also use its loads and moves. */
+uint32_t gfs_power_decode_carryless(gfs_auxv raw) {
+  return gfs_power_decode(raw) & GFSMITH_CPU_VSX207 ? GFS_CARRYLESS_GROUP : 0;
+}
+
 #if defined(__powerpc64__)
 
 uint32_t gfs_cpu_features(void) { return gfs_power_decode(gfs_auxv_read()); }
+uint32_t gfs_cpu_carryless(void) { return gfs_power_decode_carryless(gfs_auxv_read()); }
 
 #endif

@@ -30,6 +30,8 @@ uint32_t gfs_aarch64_decode_carryless(gfs_auxv raw);
 void gfs_aarch64_decode_identity(uint64_t midr, gfs_cpu_identity *identity);
 
 uint32_t gfs_power_decode(gfs_auxv raw);
+uint32_t gfs_power_decode_carryless(gfs_auxv raw);
+
 uint32_t gfs_s390x_decode(gfs_auxv raw);
 uint32_t gfs_loongarch_decode(gfs_auxv raw);
 
@@ -37,11 +39,13 @@ uint32_t gfs_loongarch_decode(gfs_auxv raw);
 typedef struct gfs_riscv_raw {
   bool probed;        /* the kernel has riscv_hwprobe */
   uint64_t ima_ext_0; /* its result for the key IMA_EXT_0 */
+  uint64_t cpuperf_0; /* and for CPUPERF_0 */
   uint64_t hwcap;     /* AT_HWCAP */
   /* largest vl in bytes that vsetvli grants, tail-agnostic; 0: not executed */
   uint64_t vector_bytes;
 } gfs_riscv_raw;
 
 uint32_t gfs_riscv_decode(const gfs_riscv_raw *raw);
+uint32_t gfs_riscv_decode_carryless(const gfs_riscv_raw *raw);
 
 #endif

@@ -8,10 +8,15 @@
 #elif defined(__aarch64__) && defined(__GNUC__)
 #include <arm_acle.h>
 #include <arm_neon.h>
+#elif defined(__powerpc64__) && defined(__GNUC__)
+#include "crc_power.h"
+#elif defined(__riscv) && __riscv_xlen == 64 && defined(__GNUC__)
+#include "crc_riscv.h"
 #endif
 
 #if !defined(GFSMITH_SINGLE_ISA) &&                                                                \
-    (defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64))
+    (defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) ||        \
+     defined(__powerpc64__) || (defined(__riscv) && __riscv_xlen == 64))
 #define DETECTED 1
 #else
 #define DETECTED 0

@@ -23,8 +23,8 @@ from gfsmith.prove.machine.branch import decide
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.operands import Immediate
 from gfsmith.prove.machine.power.architecture import VERSION, Power
-from gfsmith.prove.machine.power.decode import Decoded
-from gfsmith.prove.machine.power.registers import GENERAL
+from gfsmith.prove.machine.power.decode import Decoded, decode
+from gfsmith.prove.machine.power.registers import GENERAL, VMX
 from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.state import State
 from tests.system.cosim.power.compare import check, model, random_machine, trials
@@ -130,22 +130,50 @@ def test_branches(emulators: Emulators, tmp_path: Path) -> None:
     assert len(expected) > 500
 
 
+def test_a_table_that_is_no_entry_is_refused() -> None:
+    """vpermxor by the known index 0: only the half of an entry has 0 at its beginning."""
+    rng = Random(1)
+    numbers = sum(n << shift for n, shift in ((4, 26), (1, 21), (2, 16), (3, 11), (4, 6), (45, 0)))
+    decoded = decode(numbers.to_bytes(4, "little"), 0)
+    assert decoded is not None and decoded.text == "vpermxor v1, v2, v3, v4"
+    state = model(random_machine(rng, 0, decoded), Unknowns(rng, ("permxor",)), 0)
+    state.vectors[VMX + 2] = state.vectors[VMX + 4] = domain.zeros(16)
+    for offset in (0, 16, 48):
+        state.vectors[VMX + 3] = ((16, domain.Table(offset)),)
+        TABLE[decoded.form](state, decoded)
+        assert state.vectors[VMX + 1] == domain.zeros(16)
+    for offset in (1, 8, 31):
+        state.vectors[VMX + 3] = ((16, domain.Table(offset)),)
+        with pytest.raises(Unsupported, match="a look-up in byte"):
+            TABLE[decoded.form](state, decoded)
+
+
 def _swap(one: str, other: str) -> dict[str, Meaning]:
     return {**TABLE, one: TABLE[other]}
 
 
-def _halves_stay(state: State, instr: Decoded) -> None:
-    """lxvd2x as if it loaded the right doubleword first."""
-    TABLE["lxvd2x v r r"](state, instr)
-    number = instr.operands[0].number  # type: ignore[union-attr]
-    runs = state.vectors[number]
-    state.vectors[number] = domain.merge([*domain.cut(runs, 8, 16), *domain.cut(runs, 0, 8)])
+def _other_halves(form: str) -> Meaning:
+    """Return an instruction whose result has the doublewords in the other order."""
+
+    def run(state: State, instr: Decoded) -> None:
+        TABLE[form](state, instr)
+        number = instr.operands[0].number  # type: ignore[union-attr]
+        runs = state.vectors[number]
+        state.vectors[number] = domain.merge([*domain.cut(runs, 8, 16), *domain.cut(runs, 0, 8)])
+
+    return run
 
 
 def _reversed_tables(state: State, instr: Decoded) -> None:
     """vpermxor with its tables exchanged."""
     target, high, low, index = instr.operands
     TABLE["vpermxor v v v v"](state, instr._replace(operands=(target, low, high, index)))
+
+
+def _exchanged_vectors(state: State, instr: Decoded) -> None:
+    """vperm with its first two vectors exchanged."""
+    target, left, right, index = instr.operands
+    TABLE["vperm v v v v"](state, instr._replace(operands=(target, right, left, index)))
 
 
 def _keeps_base(state: State, instr: Decoded) -> None:
@@ -167,7 +195,9 @@ def _sum_of_two(state: State, instr: Decoded) -> None:
 WRONG: dict[str, dict[str, Meaning]] = {
     "unsigned is signed": _swap("cmpldi r #", "cmpdi r #"),
     "or is xor": _swap("crxor bit bit bit", "cror bit bit bit"),
-    "halves": {**TABLE, "lxvd2x v r r": _halves_stay},
+    "halves": {**TABLE, "lxvd2x v r r": _other_halves("lxvd2x v r r")},
+    "halves of products": {**TABLE, "vpmsumd v v v": _other_halves("vpmsumd v v v")},
+    "vectors exchanged": {**TABLE, "vperm v v v v": _exchanged_vectors},
     "tables": {**TABLE, "vpermxor v v v v": _reversed_tables},
     "ldu": {**TABLE, "ldu r [r]": _keeps_base},
     "lwz is lhz": _swap("lwz r [r]", "lhz r [r]"),

@@ -146,6 +146,31 @@ def test_decode(decode: Path, machine: str, raw: Iterable[int], expected: set[st
     assert set(done.stdout.split()) == expected
 
 
+# The key CPUPERF_0: loads of a word at any address are emulated, slow or fast.
+ZBB, ZBC, EMULATED, SLOW, FAST = 1 << 4, 1 << 7, 1, 2, 3
+CARRYLESS = {
+    "power8": (("power", VSX, ARCH_2_07 | CRYPTO), 1),
+    "power7": (("power", ALTIVEC | VSX, 0), 0),
+    "power, vsx switched off": (("power", ALTIVEC, ARCH_2_07 | CRYPTO), 0),
+    "power, no vpmsumd": (("power", ALTIVEC | VSX, ARCH_2_07), 0),
+    "riscv, zbb and zbc": (("riscv", 1, ZBB | ZBC, FAST), 1),
+    "riscv, more bits": (("riscv", 1, 2**64 - 1, 2**64 - 8 | FAST), 1),
+    "riscv, no zbc": (("riscv", 1, ~ZBC & 2**64 - 1, FAST), 0),
+    "riscv, no zbb": (("riscv", 1, ~ZBB & 2**64 - 1, FAST), 0),
+    "riscv, slow words": (("riscv", 1, ZBB | ZBC, SLOW), 0),
+    "riscv, emulated words": (("riscv", 1, ZBB | ZBC, EMULATED), 0),
+    "riscv, kernel before 6.4": (("riscv", 0, ZBB | ZBC, FAST), 0),
+}
+
+
+@pytest.mark.parametrize("name", CARRYLESS)
+def test_carryless_multiplications(decode: Path, name: str) -> None:
+    (machine, *raw), expected = CARRYLESS[name]
+    command = [str(decode), f"{machine}-carryless", *(f"{value:x}" for value in raw)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) == expected
+
+
 @pytest.mark.parametrize(
     ("midr", "expected"),
     [("410fd490", "0x41 0 d49"), ("00000000461f0010", "0x46 0 1"), ("c00fac30", "0xc0 0 ac3")],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gfsmith.build.requirements import UNPACKED
 from tests.support.compiler import Compiler
 from tests.support.folders import once
 from tests.support.levels import sample
@@ -29,7 +31,26 @@ from tests.support.machines import (
 from tests.support.paths import ROOT
 
 WRAPPED = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free")
-AARCH64, *_, S390X = MACHINES
+AARCH64, POWER, RISCV, S390X = MACHINES
+
+
+class NewerEmulator(Machine):
+    """RISC-V under a qemu-user that has the system call by which the library finds carry-less
+    multiplications; that of Debian 12 does not."""
+
+    @property
+    def qemu(self) -> str:
+        return str(UNPACKED / "qemu-riscv64")
+
+
+RISCV_PROBED = NewerEmulator(RISCV.architecture, RISCV.cpus, RISCV.compiler)
+_ZBC = "rv64,v=true,vext_spec=v1.0,vlen=128,zbb=true,zbc"
+#: Of its sets, only `altivec` and `scalar` have kernels for this byte order. On qemu's 970, memset of the C
+#: library writes wrong bytes: dcbz clears 32 bytes there, 128 on a real one.
+POWER_BIG_ENDIAN = Machine(
+    replace(POWER.architecture, triple="powerpc64-linux-gnu", emulator="ppc64"),
+    {"power7": "ALTIVEC", "power8": "ALTIVEC VSX207"},
+)
 CPUS = [(machine, cpu) for machine in MACHINES for cpu in machine.cpus]
 
 each_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
@@ -123,6 +144,34 @@ def test_checksums(cross: CrossBuild, compiler: Compiler) -> None:
     expected = call([compiler.link("checksums")])
     for isa in supported(cross.machine, cross.machine.best):
         assert cross.run(program, isa) == expected, isa
+
+
+#: A CPU, an instruction set, and the bytes of a block of its checksum routines; 0: it has no carry-less
+#: multiplication, or the set is portable.
+CARRYLESS = [
+    *((AARCH64, "cortex-a57", "", 128), (AARCH64, "max", "scalar", 0)),
+    *((POWER, "power8", "", 128), (POWER, "power10", "altivec", 128), (POWER, "power8", "scalar", 0)),
+    (S390X, "max", "", 0),
+    *(
+        pytest.param(RISCV_PROBED, cpu, name, block, marks=pytest.mark.needs("riscv"))
+        for cpu, name, block in (
+            (f"{_ZBC}=true", "", 64),
+            (f"{_ZBC}=true", "scalar", 0),
+            (f"{_ZBC}=false", "", 0),
+        )
+    ),
+    pytest.param(POWER_BIG_ENDIAN, "power7", "", 0, marks=pytest.mark.needs("ppc64")),
+    pytest.param(POWER_BIG_ENDIAN, "power8", "", 128, marks=pytest.mark.needs("ppc64")),
+]
+
+
+@pytest.mark.parametrize(("machine", "cpu", "name", "block"), CARRYLESS, ids=str)
+def test_carryless_multiplications(
+    cross: CrossBuild, cpu: str, name: str, block: int, compiler: Compiler, tmp_path: Path
+) -> None:
+    """The library finds those of the CPU; the checksums are those of this machine."""
+    assert cross.run(cross.link("carryless", tmp_path), name, cpu=cpu) == f"{block}\n"
+    assert cross.run(cross.program("checksums"), name, cpu=cpu) == call([compiler.link("checksums")])
 
 
 def test_algebra_takes_the_same_branches_for_all_data(tmp_path_factory: pytest.TempPathFactory) -> None:

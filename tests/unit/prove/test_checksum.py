@@ -73,6 +73,9 @@ def _wrong(instr: Instr) -> Iterator[Instr]:
             yield replace(instr, act=Act.CROSS if instr.act is Act.CLMUL else Act.CLMUL)
         case Act.LEADING | Act.BEHIND:
             yield replace(instr, offset=instr.offset - 1)
+        case Act.CLMUL_SUM:
+            yield replace(instr, act=Act.CLMUL)
+            yield replace(instr, act=Act.CLMUL, offset=1)
         case Act.SLIDE | Act.EXTRACT:
             yield replace(instr, offset=1 - instr.offset)
         case Act.REDUCTION:

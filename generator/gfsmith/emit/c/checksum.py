@@ -3,7 +3,7 @@ templates/crc_kernels.inc.j2 and crc_tables.inc.j2."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gfsmith.emit.c.x86 import NARROW, PREFIX, REPEAT
@@ -63,6 +63,8 @@ _SETS = {
     ),
     "pclmulqdq": _Set(16, Arch.X86_64, _GNU, "ssse3,pclmul", "GFSMITH_CPU_SSSE3", "GFS_CARRYLESS_GROUP"),
     "pmull": _Set(16, Arch.AARCH64, _PMULL, "", "0", "GFS_CARRYLESS_GROUP"),
+    "vpmsumd": _Set(16, Arch.POWER, _GNU, "", "0", "GFS_CARRYLESS_GROUP"),
+    "zbc": _Set(16, Arch.RISCV, _GNU, "", "0", "GFS_CARRYLESS_GROUP"),
 }
 
 
@@ -259,6 +261,113 @@ class _Neon:
         return f"vmull_p64({', '.join(self._lane(arg, 0) for arg in args)})"
 
 
+class _Power:
+    """The functions of crc_power.h."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def vector(self, width: int) -> str:
+        return _REGISTER if width == WORD else "gfs_vpmsumd_group"
+
+    def expression(self, instr: Instr, args: Sequence[str]) -> str:
+        return self._word(instr, args) if instr.width == WORD else self._vector(instr, args)
+
+    @staticmethod
+    def _word(instr: Instr, args: Sequence[str]) -> str:
+        if instr.act is not Act.EXTRACT:
+            return _register(instr, args)
+        return f"{args[0]}[GFS_VPMSUMD_PLACE({instr.offset})]"
+
+    def _vector(self, instr: Instr, args: Sequence[str]) -> str:
+        at = instr.offset
+        match instr.act:
+            case Act.LOAD:
+                return f"gfs_vpmsumd_load({_place(instr)})"
+            case Act.CONSTANTS | Act.REDUCTION:
+                return f"gfs_vpmsumd_words({_constants(instr)})"
+            case Act.CLMUL_SUM:
+                return f"GFS_VPMSUMD({', '.join(args)})"
+            case Act.CLMUL:
+                return f"GFS_VPMSUMD({args[0]}, {self._moved(args[1], at, at)})"
+            case Act.CROSS:
+                return f"GFS_VPMSUMD({args[0]}, {self._moved(args[1], 1 - at, at)})"
+            case Act.SLIDE:
+                return self._moved(args[0], 1 - at, at)
+            case Act.START | Act.FIRST:
+                word = instr.text or "state"
+                return f"gfs_vpmsumd_pair({f'0, {word}' if at else f'{word}, 0'})"
+            case Act.ZERO:
+                return "gfs_vpmsumd_pair(0, 0)"
+            case Act.XOR:
+                return " ^ ".join(args)
+            case Act.REVERSE:
+                return f"gfs_vpmsumd_reversed({args[0]})"
+        raise AssertionError(f"{instr.act.name} is not for POWER")
+
+    def store(self, instr: Instr, value: str) -> str:
+        if instr.act is Act.STREAM:
+            raise AssertionError("POWER has no stores around the cache")
+        return f"gfs_vpmsumd_store({_place(instr)}, {value})"
+
+    @staticmethod
+    def _moved(group: str, word: int, to: int) -> str:
+        """Return an expression for a group that is 0 but for its word `to`, word `word` of another group."""
+        return f"GFS_VPMSUMD_MOVED({group}, {word}, {to})"
+
+
+class _RiscV:
+    """The functions of crc_riscv.h."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def vector(self, width: int) -> str:
+        return _REGISTER if width == WORD else "gfs_zbc_group"
+
+    def expression(self, instr: Instr, args: Sequence[str]) -> str:
+        return self._word(instr, args) if instr.width == WORD else self._vector(instr, args)
+
+    @staticmethod
+    def _word(instr: Instr, args: Sequence[str]) -> str:
+        return f"{args[0]}.{_HALVES[instr.offset]}" if instr.act is Act.EXTRACT else _register(instr, args)
+
+    def _vector(self, instr: Instr, args: Sequence[str]) -> str:
+        at = instr.offset
+        match instr.act:
+            case Act.LOAD:
+                return f"gfs_zbc_load({_place(instr)})"
+            case Act.CONSTANTS | Act.REDUCTION:
+                return f"{{{_constants(instr)}[0], {_constants(instr)}[1]}}"
+            case Act.CLMUL:
+                return f"gfs_zbc_product({args[0]}.{_HALVES[at]}, {args[1]}.{_HALVES[at]})"
+            case Act.CROSS:
+                return f"gfs_zbc_product({args[0]}.{_HALVES[at]}, {args[1]}.{_HALVES[1 - at]})"
+            case Act.SLIDE:
+                return self._placed(f"{args[0]}.{_HALVES[1 - at]}", at)
+            case Act.START | Act.FIRST:
+                return self._placed(instr.text or "state", at)
+            case Act.ZERO:
+                return "{0, 0}"
+            case Act.XOR:
+                return _nested("gfs_zbc_sum", args)
+            case Act.REVERSE:
+                return f"gfs_zbc_reversed({args[0]})"
+        raise AssertionError(f"{instr.act.name} is not for RISC-V")
+
+    def store(self, instr: Instr, value: str) -> str:
+        if instr.act is Act.STREAM:
+            raise AssertionError("RISC-V has no stores around the cache")
+        return f"gfs_zbc_store({_place(instr)}, {value})"
+
+    @staticmethod
+    def _placed(word: str, at: int) -> str:
+        """Return an initializer of a group that is 0 but for one word."""
+        return f"{{0, {word}}}" if at else f"{{{word}, 0}}"
+
+
+#: The members of gfs_zbc_group.
+_HALVES = ("low", "high")
 _REGISTER = "uint64_t"
 
 
@@ -327,7 +436,7 @@ def _constants(instr: Instr) -> str:
     return f"crc->folds[{DISTANCES.index(instr.offset)}]"
 
 
-_Spelling = _X86 | _Neon | _Words
+_Spelling = _X86 | _Neon | _Power | _RiscV | _Words
 
 
 def _lines(code: Sequence[Instr], spelling: _Spelling, variables: Collection[int] = ()) -> list[str]:
@@ -411,14 +520,22 @@ def _functions(routines: Sequence[Routine], spelling: _Spelling) -> list[dict[st
     return list(found.values())
 
 
+#: The spelling of the sets of an architecture, by the bytes of a vector.
+_SPELLINGS: dict[Arch, Callable[[int], _X86 | _Neon | _Power | _RiscV]] = {
+    Arch.X86_64: _X86,
+    Arch.AARCH64: _Neon,
+    Arch.POWER: _Power,
+    Arch.RISCV: _RiscV,
+}
+
+
 def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
     """Return the template context of a set."""
     kept = _SETS[name]
-    x86 = kept.arch is Arch.X86_64
-    spelling = _X86(kept.width) if x86 else _Neon(kept.width)
+    spelling = _SPELLINGS[kept.arch](kept.width)
     return {
         "set": name,
-        "x86": x86,
+        "arch": kept.arch.value,
         "condition": f"({architecture.condition(kept.arch)}) && {kept.condition}",
         "target": kept.target,
         "features": kept.features,
@@ -426,7 +543,7 @@ def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
         "wide": kept.width == 64,
         "block": routines[0].block,
         "operations": {_family(routine): _member(_family(routine)) for routine in routines},
-        "instructions": next(n for n, kept_ in _INSTRUCTIONS.items() if kept_.arch is kept.arch),
+        "instructions": next((n for n, kept_ in _INSTRUCTIONS.items() if kept_.arch is kept.arch), None),
         "functions": _functions(routines, spelling),
     }
 

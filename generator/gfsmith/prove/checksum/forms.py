@@ -8,7 +8,7 @@ are equal are equal functions of all data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import cycle
+from itertools import chain, cycle
 
 from gfsmith.field.checksum import BYTE, Checksum
 from gfsmith.ir.folding import DISTANCES, GROUP, NIBBLE, WORD, Act, Instr, Tables
@@ -142,6 +142,13 @@ class Execution:
                     for n, pair in zip(words, pairs, strict=False)
                 )
                 return _joined(product(word, constant) for word, constant in factors)
+            case Act.CLMUL_SUM:
+                words = range(0, len(args[0]), _WORD)
+                constants = cycle(chain.from_iterable(self.constants[instr.args[1]]))
+                products = [
+                    product(args[0][n : n + _WORD], c) for n, c in zip(words, constants, strict=False)
+                ]
+                return _joined(_sum(products[n : n + 2]) for n in range(0, len(products), 2))
             case Act.XOR:
                 return _sum(args)
             case Act.REVERSE:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 from gfsmith.ir.folding import FIRSTS, GROUP, LEADS, LINE, STEPS, WORD, Routine
 from gfsmith.prove.checksum.memory import FoldingMemory, areas, unchanged
@@ -41,6 +42,7 @@ FEATURES = {
     "pclmulqdq": ("SSSE3", "PCLMULQDQ"),
     "sse42": ("SSE4_2",),
     "pmull": ("PMULL",),
+    "vpmsumd": ("ALTIVEC", "VSX207"),
     "crc": ("CRC32",),
 }
 #: The operations that are proved.
@@ -53,6 +55,8 @@ _MOST_STEPS = 20_000  #: 20 times the instructions that proofs follow
 _MOST_BLOCKS = 1 << 48  #: more bytes than an address space has
 _WORD_BITS = 32
 _ABOVE = "above"  #: the half of a register above a parameter of 32 bits
+#: The bytes of a value that a register holds, in its order: all, or both words with the second one first.
+_WHOLE, _TURNED = "whole", "turned"
 _FIRST = 16  #: more blocks than those before the first state of a loop
 _STEPS = (1, 2, 4, 8)  #: blocks of an iteration
 
@@ -60,11 +64,13 @@ _STEPS = (1, 2, 4, 8)  #: blocks of an iteration
 @dataclass(frozen=True, slots=True)
 class Carried:
     """A register with value `number` of those that the loop carries, after `first` blocks and `step` more
-    in each iteration. above: the bytes of the register above the value, which do not change."""
+    in each iteration. order: of the value's words in the register. above: the bytes of the register above the
+    value, which do not change."""
 
     program: Program
     shard: Word
     number: int
+    order: str
     first: int
     step: int
     above: Runs
@@ -74,16 +80,23 @@ class Carried:
 
     def after(self, iteration: Word) -> Runs:
         value = self.program.carried(self._blocks(iteration), self.shard)[self.number]
-        return domain.merge([*value, *self.above])
+        return domain.merge([*_ordered(value, self.order), *self.above])
 
     def continues(self, start: Runs, end: Runs, iteration: Word) -> bool:
         blocks = self._blocks(iteration)
         rest = blocks.constant % self.step if not isinstance(blocks, int) else 0
         value = self.program.advanced(add(blocks, -rest), self.shard, rest + self.step)[self.number]
-        return end == domain.merge([*value, *self.above])
+        return end == domain.merge([*_ordered(value, self.order), *self.above])
 
     def plain(self) -> list[object]:
-        return [self.number, self.first, self.step]
+        return [self.number, self.order, self.first, self.step]
+
+
+def _ordered(value: Runs, order: str) -> Runs:
+    """Return the bytes of a value as a register holds them."""
+    if order == _WHOLE:
+        return value
+    return domain.merge([*domain.cut(value, WORD, GROUP), *domain.cut(value, 0, WORD)])
 
 
 def _entry_state(
@@ -102,7 +115,7 @@ def _entry_state(
     length = add(length, symbol(REST) if program.behind else program.routine.lead)
     several = operation.startswith("fold")
     shards: Word = symbol(SOURCES) if several else 1
-    facts.assume(symbol(SOURCES), 0, (1 << _WORD_BITS) - 1)
+    facts.assume(symbol(SOURCES), 0, (1 << _WORD_BITS - abi.extends) - 1)
     facts.assume(symbol(_ABOVE), 0, (1 << _WORD_BITS) - 1)
     memory = FoldingMemory(
         limits=areas(length, shards, shards if operation == "fold_copy" else 0, abi.pointer),
@@ -116,12 +129,13 @@ def _entry_state(
         messages=0 if program.returned else scale(shards, program.routine.block),
         results=0 if program.returned else scale(shards, LINE) if several else GROUP,
     )
+    count = shards if abi.extends else add(shards, scale(symbol(_ABOVE), 1 << _WORD_BITS))
     if program.behind:
         given = _stepped(length)
     elif operation in LEADS:
         given = [symbol(Address("coeffs")), *_stepped(length)]
     else:
-        given = _arguments(operation, memory.blocks, shards)
+        given = _arguments(operation, memory.blocks, count)
     return called_with(arch, abi, start, given, memory)
 
 
@@ -139,10 +153,9 @@ def _first() -> list[Value]:
     return [((WORD, domain.variable(FIRST, 0, at)),) for at in (0, WORD)]
 
 
-def _arguments(operation: str, blocks: Word, shards: Word) -> list[Value]:
-    """Return the parameters of crc.h. Only 32 bits of `shards` have a meaning."""
+def _arguments(operation: str, blocks: Word, count: Word) -> list[Value]:
+    """Return the parameters of crc.h. count: the number of shards, of which 32 bits have a meaning."""
     table, message = symbol(Address("coeffs")), symbol(Address("message"))
-    count = add(shards, scale(symbol(_ABOVE), 1 << _WORD_BITS))
     match operation:
         case "reduce" | "reduce_lines":
             return [table, _state(), blocks, symbol(Address("src", 0))]
@@ -186,12 +199,12 @@ def _growth(program: Program, contract: Contract, seen: Sequence[State], registe
     if not width or above != domain.cut(second, width, domain.size(second)):
         return None
     low, high = domain.cut(first, 0, width), domain.cut(second, 0, width)
-    for blocks in range(_FIRST):
+    for blocks, order in product(range(_FIRST), (_WHOLE, _TURNED) if width == GROUP else (_WHOLE,)):
         values = program.carried(blocks, memory.shard)
-        for place in (n for n, value in enumerate(values) if value == low):
+        for place in (n for n, value in enumerate(values) if _ordered(value, order) == low):
             for step in _STEPS:
-                if program.carried(blocks + step, memory.shard)[place] == high:
-                    return Carried(program, memory.shard, place, blocks, step, above)
+                if _ordered(program.carried(blocks + step, memory.shard)[place], order) == high:
+                    return Carried(program, memory.shard, place, order, blocks, step, above)
     return None
 
 

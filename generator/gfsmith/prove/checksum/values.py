@@ -7,7 +7,7 @@ table. So if machine code has the values of the program, it has them for all dat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gcd
 
 from gfsmith.ir.folding import DISTANCES, GROUP, LINE, STEPS, WORD, Act, Instr, Routine, Value
@@ -166,6 +166,8 @@ class Program:
                 return ((instr.width, domain.variable(TABLE, 0, LANES + LINE - instr.width)),)
             case Act.CLMUL:
                 return _products(instr, *args)
+            case Act.CLMUL_SUM:
+                return domain.xor(*(_products(replace(instr, offset=word), *args) for word in (0, 1)))
             case Act.XOR:
                 total = args[0]
                 for arg in args[1:]:

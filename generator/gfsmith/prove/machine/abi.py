@@ -14,6 +14,7 @@ class Abi:
 
     arguments: registers of the first parameters, the others lie on the stack from `stack_arguments` on.
     result: the register of a number that is returned.
+    extends: a caller extends an integer of 32 bits to the whole register.
     preserved: general registers that keep their value; preserved_vectors: vector register -> how many of
     its low bytes. preserved_conditions: sets of flags that keep their value. anchored: general registers that
     hold the entry value of the stack pointer plus a number, on entry and at return. zeros: general registers
@@ -45,3 +46,4 @@ class Abi:
     stack_multiple: tuple[int, int] = (0, 1)
     landing: bytes = b""
     result: str = ""
+    extends: bool = False

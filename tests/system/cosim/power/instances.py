@@ -39,7 +39,7 @@ def write(form: str, rng: Random) -> str:
             operands.append(str(_number(mnemonic, number, rng)))
     if mnemonic in ("xxlor", "vaddubm", "or.") and rng.getrandbits(1):  # a move: the same register twice
         operands[2] = operands[1]
-    if mnemonic in ("subfe", "vperm"):
+    if mnemonic == "subfe" or (mnemonic == "vperm" and rng.getrandbits(1)):
         operands[2] = operands[1]
     return f"{mnemonic} {', '.join(operands)}".rstrip()
 

@@ -38,7 +38,7 @@ X86_FORMATS = ("nibble", "affine", "mulb")
 NUMBERS = {"tiny": 1 << 4, "small": 1 << 16, "word": 1 << 32, "long": 1 << 48}
 _WITNESS = "witness of "
 
-_HIGH_TO_LOW = bitmatrix.HIGH_NIBBLE >> 32  # row r selects bit 4 + r: the high nibble, shifted down
+_HIGH_TO_LOW = bitmatrix.HIGH_NIBBLE  # row r selects bit 4 + r: the high nibble, shifted down
 _MATRICES = (bitmatrix.IDENTITY, bitmatrix.IDENTITY, bitmatrix.LOW_NIBBLE, bitmatrix.LOW_NIBBLE, _HIGH_TO_LOW)
 
 

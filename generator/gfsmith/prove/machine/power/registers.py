@@ -21,7 +21,7 @@ _KEPT_FLOATS = range(14, 32)
 _KEPT_VECTORS = range(VMX + 20, VMX + 32)
 
 #: Above the entry r1 a function may write where CR (8) and LR (16) are saved, and nothing else. r2 is up to
-#: the entry point.
+#: the entry point. Callers extend integers to doublewords (2.2.3.1).
 ELFV2 = Abi(
     name="elfv2",
     arguments=tuple(f"r{n}" for n in range(3, 11)),
@@ -32,6 +32,8 @@ ELFV2 = Abi(
     preserved_conditions=("cr2", "cr3", "cr4"),
     home=(8, 24),
     red_zone=288,
+    result="r3",
+    extends=True,
 )
 #: Go's ABI0 for assembly functions (cmd/compile/abi-internal.md, "ppc64 architecture"): all arguments are on
 #: the stack, above the 32 bytes where the callee may save CR and LR. r0 is 0, r2 the table of contents, r13

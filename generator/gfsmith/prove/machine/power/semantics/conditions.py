@@ -78,6 +78,16 @@ def _nearest(value: Word, size: int, is_signed: bool) -> Word:
     return signed(value, size) if is_signed else value % (1 << 8 * size)
 
 
+def _low(state: State, operand: Operand, instr: Decoded, size: int, is_signed: bool) -> Word:
+    """The low bytes of an operand: a number, or an unknown that fits into them."""
+    value = word(state, operand)
+    if isinstance(value, Linear):
+        low, high = state.facts.range(value)
+        if low >= 0 and high < 1 << 8 * size - is_signed:
+            return value
+    return number(state, operand, instr)
+
+
 def _compare(size: int, is_signed: bool) -> Semantics:
     """cmpd, cmpld, cmpw, cmplw and with immediates; without a field: cr0."""
 
@@ -86,7 +96,7 @@ def _compare(size: int, is_signed: bool) -> Semantics:
         name = field[0].name if field and isinstance(field[0], Field) else "cr0"
         left, right = word(state, first), word(state, second)
         if size < 8:
-            left, right = number(state, first, instr), number(state, second, instr)
+            left, right = (_low(state, operand, instr, size, is_signed) for operand in (first, second))
         left, right = (_nearest(value, size, is_signed) for value in (left, right))
         compare(state, name, left, right, size, is_signed)
 

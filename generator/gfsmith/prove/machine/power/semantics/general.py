@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.alignment import join, joined, remainder
-from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
+from gfsmith.prove.machine.lanes import shift_number
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
 from gfsmith.prove.machine.modular import signed, total, wrap
 from gfsmith.prove.machine.operands import Immediate, general, immediate, word
@@ -124,6 +125,23 @@ def _touch(state: State, instr: Decoded) -> None:
         state.prefetch(word(state, operand))
 
 
+def _rotated(runs: Runs, by: int) -> Runs:
+    """Data rotated left by some bits."""
+    if by % 8 == 0:
+        first = 8 - by // 8
+        return domain.merge([*domain.cut(runs, first, 8), *domain.cut(runs, 0, first)])
+    return domain.xor(shift_number(runs, -by), shift_number(runs, 64 - by))
+
+
+def _bits(runs: Runs, low: int, high: int) -> Runs:
+    """Data of which only bits from `low` on and below `high` are kept; the others are 0."""
+    if low % 8 == 0 and high % 8 == 0:
+        kept = domain.cut(runs, low // 8, high // 8)
+        return domain.merge([*domain.zeros(low // 8), *kept, *domain.zeros(8 - high // 8)])
+    mask = (1 << high) - (1 << low)
+    return domain.and_(runs, domain.constant_runs(mask.to_bytes(8, "little")))
+
+
 def _rotate(state: State, value: Word, by: int, clear: int) -> Word:
     """Rotated left by some bits, the upper ones cleared."""
     width = 64 - clear
@@ -145,11 +163,7 @@ def _rotate_clear_left(state: State, instr: Decoded) -> None:
     if instr.form.startswith("clrlwi"):
         clear += 32
     if holds_data(state, source):
-        low, size = (64 - by) % 64, 64 - clear
-        if low % 8 or size % 8 or low + size > 64:
-            raise Unsupported(f"{instr} takes data to pieces")
-        whole = as_bytes(read(state, source), 8)
-        write(state, target, domain.cut(whole, low // 8, (low + size) // 8))
+        write(state, target, _bits(_rotated(as_bytes(read(state, source), 8), by), 0, 64 - clear))
         return
     write(state, target, _rotate(state, word(state, source), by, clear))
 
@@ -159,10 +173,7 @@ def _shift_left(state: State, instr: Decoded) -> None:
     target, source, by = instr.operands
     count = immediate(by)
     if holds_data(state, source):
-        if count % 8:
-            raise Unsupported(f"{instr} takes data to pieces")
-        kept = domain.cut(as_bytes(read(state, source), 8), 0, 8 - count // 8)
-        write(state, target, domain.merge([*domain.zeros(count // 8), *kept]))
+        write(state, target, shift_number(as_bytes(read(state, source), 8), -count))
         return
     write(state, target, wrap(scale(word(state, source), 1 << count)))
 
@@ -187,16 +198,13 @@ def _insert(state: State, instr: Decoded) -> None:
     """rldimi: the source's low bits are put into the target's from `by` on, below its first ones."""
     target, source, by, above = instr.operands
     low, high = immediate(by), 64 - immediate(above)
-    if holds_data(state, target) or holds_data(state, source):
-        if low % 8 or high % 8 or low >= high:
-            raise Unsupported(f"{instr} takes data to pieces")
-        old, new = as_bytes(read(state, target), 8), as_bytes(read(state, source), 8)
-        first, last = low // 8, high // 8
-        parts = [*domain.cut(old, 0, first), *domain.cut(new, 0, last - first), *domain.cut(old, last, 8)]
-        write(state, target, domain.merge(parts))
-        return
     if low >= high:
         raise Unsupported(f"{instr} wraps around")  # to all bits where both are the same
+    if holds_data(state, target) or holds_data(state, source):
+        old, new = as_bytes(read(state, target), 8), as_bytes(read(state, source), 8)
+        kept = domain.xor(old, _bits(old, low, high))
+        write(state, target, domain.xor(kept, _bits(_rotated(new, low), low, high)))
+        return
     mask = (1 << high) - (1 << low)
     inserted = number(state, source, instr) << low & mask
     write(state, target, number(state, target, instr) & ~mask | inserted)

@@ -143,7 +143,10 @@ def _lookups(state: State, high: Runs, low: Runs, index: Runs) -> Iterator[Run]:
 
 def _one(state: State, table: Runs, index: Form, length: int) -> Runs:
     """One nibble looked up, by a known index anything, else a table that is linear in its index."""
-    raw = table_entry(state, table, 2 * _HALF) is not None
+    found = table_entry(state, table, 2 * _HALF)
+    raw = found is not None
+    if found is not None and (found[0] != "permxor" or found[1] % (2 * _HALF)):
+        raise Unsupported(f"a look-up in byte {found[1]} of a table entry of format {found[0]}")
     if not index.is_constant or (raw and not index.constant):
         return ((length, domain.ZERO if index.is_constant else look_up(state, table, index, "permxor")),)
     if raw:
@@ -157,17 +160,38 @@ def _permute_xor(state: State, instr: Decoded) -> None:
     write_vector(state, target, domain.merge(list(_lookups(state, high, low, index))))
 
 
+def _carryless(state: State, instr: Decoded) -> None:
+    """vpmsumd: the sum of the products of the left doublewords and of the right ones. Its lower half is the
+    right doubleword."""
+    target, first, second = instr.operands
+    left, right = read_vector(state, first), read_vector(state, second)
+    halves = ((at, at + _HALF) for at in (0, _HALF))
+    products = (domain.carryless(domain.cut(left, *half), domain.cut(right, *half)) for half in halves)
+    total = domain.xor(*products)
+    swapped = [*domain.cut(total, _HALF, 2 * _HALF), *domain.cut(total, 0, _HALF)]
+    write_vector(state, target, domain.merge(swapped))
+
+
 def _complement(state: State, instr: Decoded) -> None:
     """vnot, which is vnor of a register with itself."""
     target, source = instr.operands
     write_vector(state, target, domain.xor(read_vector(state, source), _ONES))
 
 
+def _selected(left: Runs, right: Runs, index: bytes) -> Runs:
+    """Return the elements of two vectors that the low five bits of known indices select."""
+    places = [(right if n & 16 else left, n & 15 ^ 7) for n in index]
+    return domain.merge([run for runs, at in places for run in domain.cut(runs, at, at + 1)])
+
+
 def _permute(state: State, instr: Decoded) -> None:
-    """vperm with one table as both operands: the low four bits of an index count elements from the left. As
-    lvx loads a table, byte n is at element 15 - n, where the complement of n selects it."""
+    """vperm by known indices, or with one table as both operands: the low bits of an index count elements
+    from the left. As lvx loads a table, byte n is at element 15 - n, where the complement of n selects it."""
     target, *tables, last = instr.operands
     left, right = (read_vector(state, table) for table in tables)
+    if all(isinstance(piece, Form) and piece.is_constant for _, piece in read_vector(state, last)):
+        write_vector(state, target, _selected(left, right, known(read_vector(state, last))))
+        return
     if left != right:
         raise Unsupported(f"{instr} in two tables")
     index = domain.and_(domain.xor(read_vector(state, last), _ONES), _FIFTEENS)
@@ -235,6 +259,7 @@ TABLE: dict[str, Semantics] = {
     **forms(_move, "vmr v v"),
     **forms(_permute_xor, "vpermxor v v v v"),
     **forms(_permute, "vperm v v v v"),
+    **forms(_carryless, "vpmsumd v v v"),
     **forms(_complement, "vnot v v"),
     **forms(_doublewords(), "xxpermdi v v v #"),
     **forms(_doublewords(0), "xxmrghd v v v"),

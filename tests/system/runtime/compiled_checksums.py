@@ -1,0 +1,89 @@
+"""The functions of checksums as a cross compiler compiles them for the library, and errors in their code."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from gfsmith.ir.folding import Routine
+from gfsmith.prove.checksum.machine import prove_machine
+from gfsmith.prove.machine.architecture import Instruction
+from gfsmith.prove.machine.architectures import of_abi
+from gfsmith.prove.machine.formats.image import Image
+from gfsmith.prove.machine.formats.load import load
+from gfsmith.prove.machine.prove import Report
+from gfsmith.prove.verdict import Status
+from tests.support.paths import ROOT
+
+_WORD = 4  #: bytes of an instruction whose encoding is changed
+Change = Callable[[int], int]
+
+
+def compiled(command: Sequence[str], target: Path) -> Image:
+    """Return the routines as a compiler compiles them. Skips the test without this compiler."""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    core = ROOT / "runtime" / "core"
+    include = [f"-I{path}" for path in (core / "src", core / "include", ROOT / "gen_out")]
+    source = core / "src" / "crc_kernels.c"
+    flags = ["-O2", "-std=c11", "-fPIC", "-c", *include]
+    subprocess.run([*command, *flags, str(source), "-o", str(target)], check=True)
+    return load(target, None)
+
+
+def flipped(bit: int) -> Change:
+    return lambda word: word ^ 1 << bit
+
+
+def _instructions(image: Image, symbol: str, abi: str) -> Iterator[Instruction]:
+    function = image.functions[symbol]
+    decode = of_abi(abi).decoder(image, function)
+    place = function.address
+    while place < function.address + function.size:
+        instr = decode(place)
+        if instr is None:
+            return
+        yield instr
+        place = instr.next_ip
+
+
+def _changed(image: Image, place: int, change: Change) -> Image:
+    """Return the image with another instruction at a place."""
+    segment = image.segment_at(place)
+    assert segment is not None
+    at = place - segment.address
+    word = change(int.from_bytes(segment.data[at : at + _WORD], "little"))
+    data = segment.data[:at] + word.to_bytes(_WORD, "little") + segment.data[at + _WORD :]
+    new = replace(segment, data=data)
+    return replace(image, segments=tuple(new if s is segment else s for s in image.segments))
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Functions of one calling convention, by symbol with their routines."""
+
+    abi: str
+    routines: Mapping[str, tuple[Routine, ...]]
+
+    def prove(self, symbol: str, image: Image) -> Report:
+        return prove_machine(symbol, self.routines[symbol], image, self.abi)
+
+    def with_errors(self, image: Image, pattern: str, change: Change) -> Counter[Status]:
+        """Return how often an error is refuted or unsupported: a change of the encoding of the first and of
+        the last instruction of every function that matches a pattern. No function with it may be proved."""
+        found = Counter[Status]()
+        for symbol in self.routines:
+            code = _instructions(image, symbol, self.abi)
+            places = [i.ip for i in code if i.next_ip - i.ip == _WORD and re.match(pattern, str(i))]
+            for place in sorted({*places[:1], *places[-1:]}):
+                report = self.prove(symbol, _changed(image, place, change))
+                assert report.status is not Status.PROVED, f"{symbol} at {place:#x}"
+                found[report.status] += 1
+        return found
