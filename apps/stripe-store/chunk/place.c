@@ -71,10 +71,10 @@ kept_status place_take(const char *folder, bool used, int *lock, char *reason, s
   }
   *lock = make_folder(folder) ? files_lock(folder, "lock") : -1;
   if (*lock < 0) {
-    bool used = errno == EWOULDBLOCK;
+    bool locked = errno == EWOULDBLOCK;
     snprintf(reason, room, "%s: %s", folder,
-             used ? "another chunk server uses it" : strerror(errno));
-    return used ? KEPT_DAMAGED : KEPT_GONE;
+             locked ? "another chunk server uses it" : strerror(errno));
+    return locked ? KEPT_DAMAGED : KEPT_GONE;
   }
   bool copy;
   if (!is_copy(folder, &copy)) {
