@@ -203,13 +203,13 @@ int main(int argc, char **argv) {
   report_name("stripe-agent");
   if (!streams_occupy())
     return refuse("cannot open /dev/null: %s", strerror(errno));
+  report_survive();
   if (!settings_parse(&o, argc, argv))
     return EXIT_REFUSED;
   files_hold(o.folder);
   if (sodium_init() < 0)
     return refuse("no source of random numbers");
   rekey_hold();
-  report_ignore_signals();
   agent a = {
       .folder = o.folder,
       .base = event_base_new(),

@@ -31,6 +31,11 @@ static bool use_key(const agent *a) {
   char text[FILES_TEXT];
   if (!files_secret(a->folder, FILES_CERTIFICATE_KEY, text))
     return false;
+  if (strstr(text, "ENCRYPTED") != NULL) { /* OpenSSL would ask the terminal for it */
+    report("%s/" FILES_CERTIFICATE_KEY ": it has a passphrase; remove that", a->folder);
+    sodium_memzero(text, sizeof text);
+    return false;
+  }
   BIO *lines = BIO_new_mem_buf(text, -1);
   EVP_PKEY *key = lines == NULL ? NULL : PEM_read_bio_PrivateKey(lines, NULL, NULL, NULL);
   bool used = key != NULL && SSL_CTX_use_PrivateKey(a->tls, key) == 1;

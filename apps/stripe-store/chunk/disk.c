@@ -81,8 +81,7 @@ static kept_status open_database(const disk *d, database *b) {
 
 /* The database is damaged: begin with an empty one, which the agent will fill. */
 static kept_status begin_empty(disk *d) {
-  report("%s is damaged: %s; it is renamed to " PLACE_DATABASE ".damaged", d->path,
-         d->writer.reason);
+  report("%s is damaged: %s; it is renamed to " PLACE_DAMAGED, d->path, d->writer.reason);
   database_close(&d->writer);
   if (place_clear(d->folder)) {
     d->used = false;

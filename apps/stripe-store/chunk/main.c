@@ -166,6 +166,7 @@ int main(int argc, char **argv) {
   report_name("stripe-chunk");
   if (!streams_occupy())
     return refuse("cannot open /dev/null: %s", strerror(errno));
+  report_survive();
   if (!parse(&o, argc, argv))
     return EXIT_REFUSED;
   files_hold(o.folder);
@@ -178,7 +179,6 @@ int main(int argc, char **argv) {
   if (sodium_init() < 0)
     return refuse("no source of random numbers");
   rekey_hold();
-  report_ignore_signals();
   server s = {.folder = o.folder,
               .rank = (uint16_t)o.rank,
               .base = event_base_new(),

@@ -54,9 +54,14 @@ static bool is_copy(const char *folder, bool *copy) {
   return true;
 }
 
-static bool has_database(const char *folder) {
+static bool has(const char *folder, const char *name) {
   char path[FILES_PATH];
-  return files_path(path, folder, PLACE_DATABASE) && access(path, F_OK) == 0;
+  return files_path(path, folder, name) && access(path, F_OK) == 0;
+}
+
+/* Or has place_clear been interrupted? */
+static bool has_database(const char *folder) {
+  return has(folder, PLACE_DATABASE) || has(folder, PLACE_DAMAGED);
 }
 
 kept_status place_take(const char *folder, bool used, int *lock, char *reason, size_t room) {
@@ -109,7 +114,6 @@ bool place_clear(const char *folder) {
   if (!remove_file(folder, NOTE) || !files_flush(folder) ||
       !remove_file(folder, PLACE_DATABASE "-wal"))
     return false;
-  return files_path(from, folder, PLACE_DATABASE) &&
-         files_path(to, folder, PLACE_DATABASE ".damaged") && rename(from, to) == 0 &&
-         files_flush(folder);
+  return files_path(from, folder, PLACE_DATABASE) && files_path(to, folder, PLACE_DAMAGED) &&
+         rename(from, to) == 0 && files_flush(folder);
 }

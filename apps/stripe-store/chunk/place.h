@@ -6,6 +6,7 @@
 #include "shelf.h"
 
 #define PLACE_DATABASE "chunks"
+#define PLACE_DAMAGED PLACE_DATABASE ".damaged"
 
 /* Lock the folder until *lock is closed. `used`: there has been a database, and it must be there
  * again; otherwise the folder is created if it is missing. KEPT_DAMAGED: another
@@ -13,7 +14,7 @@
 kept_status place_take(const char *folder, bool used, int *lock, char *reason, size_t room);
 /* Write down where the database is. False: errno. */
 bool place_note(const char *folder);
-/* Put a damaged database aside, as chunks.damaged. False: errno. */
+/* Put a damaged database aside, as PLACE_DAMAGED. False: errno. */
 bool place_clear(const char *folder);
 
 #endif

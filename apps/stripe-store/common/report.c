@@ -2,11 +2,13 @@
 
 #include "numbers.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MEGABYTE = 1 << 20 };
@@ -15,15 +17,30 @@ static const char *program = "stripe-store";
 
 void report_name(const char *name) { program = name; }
 
-void report_ignore_signals(void) {
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);
+static int errors = STDERR_FILENO;
+
+/* A terminal that has room for a byte makes a longer write wait. A descriptor that does not wait is
+ * opened again, because other programs use standard error, too. */
+static void open_errors(void) {
+  struct stat info;
+  bool waits =
+      fstat(STDERR_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || isatty(STDERR_FILENO) == 1);
+  int again = waits ? open("/dev/stderr", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+  if (again >= 0)
+    errors = again;
 }
 
-/* Would a write to standard error wait, because a pipe is full or a terminal is stopped? */
+void report_survive(void) {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  if (errors == STDERR_FILENO)
+    open_errors();
+}
+
+/* Would a write wait, because a pipe is full or a terminal is stopped? */
 static bool would_wait(void) {
-  struct pollfd errors = {.fd = STDERR_FILENO, .events = POLLOUT};
-  return poll(&errors, 1, 0) == 0;
+  struct pollfd room = {.fd = errors, .events = POLLOUT};
+  return poll(&room, 1, 0) == 0;
 }
 
 /* Print with a single write, so that lines of several processes on one terminal do not mix. */
@@ -32,7 +49,7 @@ static void print(const char *format, va_list arguments) {
   int at = snprintf(line, sizeof line, "%s: ", program);
   vsnprintf(line + at, sizeof line - (size_t)at, format, arguments);
   if (!would_wait())
-    fprintf(stderr, "%s\n", line);
+    dprintf(errors, "%s\n", line);
 }
 
 void report(const char *format, ...) {

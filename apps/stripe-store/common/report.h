@@ -10,8 +10,9 @@ enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_REFUSED = 2 };
 /* Set the name at the beginning of messages, e.g. "stripe-agent". */
 void report_name(const char *name);
 /* Let writes to a closed pipe, or beyond a limit of the size of files, fail instead of ending the
- * program. */
-void report_ignore_signals(void);
+ * program, and messages to a pipe or terminal whose reader has stopped be lost instead of stopping
+ * it. The standard streams must be open. */
+void report_survive(void);
 /* Print one line on stderr; nothing if its reader has stopped, since the program would wait for it.
  */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -91,24 +91,30 @@ static void on_stop(evutil_socket_t fd, short what, void *owner) {
   event_base_loopbreak(((run *)owner)->base);
 }
 
+/* nohup ignores SIGHUP, which must stay so. */
+static bool is_ignored(int number) {
+  struct sigaction now;
+  return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 static int loop(run *r) {
   const struct timeval interval = {.tv_usec = TICK_MS * 1000};
   const int signals[] = {SIGTERM, SIGINT, SIGHUP};
   struct event *events[5];
-  for (int i = 0; i < 3; i++)
-    events[i] = evsignal_new(r->base, signals[i], on_stop, r);
-  events[3] = evsignal_new(r->base, SIGCHLD, on_child, r);
-  events[4] = event_new(r->base, -1, EV_PERSIST, on_tick, r);
-  for (int i = 0; i < 4; i++)
-    event_add(events[i], NULL);
-  event_add(events[4], &interval);
+  const int count = is_ignored(SIGHUP) ? 4 : 5;
+  events[0] = event_new(r->base, -1, EV_PERSIST, on_tick, r);
+  events[1] = evsignal_new(r->base, SIGCHLD, on_child, r);
+  for (int i = 2; i < count; i++)
+    events[i] = evsignal_new(r->base, signals[i - 2], on_stop, r);
+  for (int i = 0; i < count; i++)
+    event_add(events[i], i == 0 ? &interval : NULL);
   bool started = true;
   for (unsigned i = 0; started && i < r->store.processes.count; i++)
     started = process_start(&r->store.processes.at[i]);
   if (started)
     event_base_dispatch(r->base);
   processes_stop(&r->store.processes);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < count; i++)
     event_free(events[i]);
   return started && !r->refused ? EXIT_DONE : EXIT_REFUSED;
 }
@@ -215,9 +221,27 @@ static bool agent_runs(const char *folder) {
   return true;
 }
 
+/* With another number of stripes, clients would not find the values on disk. */
+static bool check_stripes(const store *s) {
+  store one = {.folder = s->folder, .stripes = 1}, many = {.folder = s->folder, .stripes = 2};
+  char first[FILES_PATH], next[FILES_PATH];
+  if (!stripe_folder(&one, 0, first) ||
+      !stripe_folder(&many, s->stripes == 1 ? 0 : (unsigned)s->stripes, next))
+    return false;
+  if (s->stripes > 1 && folder_durable(first))
+    report("%s has values on disk in one stripe: leave out --stripes", s->folder);
+  else if (folder_durable(next))
+    report("%s has values on disk in more stripes: use the --stripes of before", s->folder);
+  else
+    return true;
+  return false;
+}
+
 /* Create the folders of the stripes, without the files of the last run. */
 static bool make_folders(const store *s) {
   char folder[FILES_PATH];
+  if (!check_stripes(s))
+    return false;
   for (unsigned stripe = 0; stripe < s->stripes; stripe++) {
     if (!stripe_folder(s, stripe, folder) || !folder_make(folder))
       return false;
@@ -333,9 +357,9 @@ static bool is_command(const char *word) {
 
 int main(int argc, char **argv) {
   report_name("stripe-store");
-  report_ignore_signals();
   if (!streams_occupy())
     return refuse("cannot open /dev/null: %s", strerror(errno));
+  report_survive();
   if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
     fputs(usage, stdout);
     return EXIT_DONE;

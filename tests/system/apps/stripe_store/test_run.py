@@ -6,6 +6,7 @@ import fcntl
 import os
 import random
 import resource
+import select
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -157,6 +158,33 @@ def test_a_pipe_for_messages(programs: Path, tmp_path: Path, reader: str) -> Non
             os.set_blocking(write, True)
         assert survives(run, client)
     assert run.returncode == 0
+
+
+def test_a_terminal_for_messages(programs: Path, tmp_path: Path) -> None:
+    """If it is not read, messages are lost. It has room for a byte, but not for a message, at some time."""
+    read, write = os.openpty()
+    command = [programs / "stripe-store", "stop", tmp_path / "none"]
+    rounds = 0
+    while select.select([], [write], [], 0)[1]:
+        assert subprocess.run(command, stderr=write, timeout=DEADLINE).returncode == 2
+        rounds += 1
+    assert rounds > 10 and b"none: no store runs in it" in os.read(read, 1000)
+    os.close(read)
+    os.close(write)
+
+
+def test_nohup(programs: Path, tmp_path: Path) -> None:
+    """A store that is started without SIGHUP goes on after the end of the terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with running(programs, tmp_path / "store") as (run, client):
+            run.send_signal(signal.SIGHUP)
+            assert survives(run, client)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    with running(programs, tmp_path / "store") as (run, _):
+        run.send_signal(signal.SIGHUP)
+        assert run.wait(DEADLINE) == 0
 
 
 def test_a_process_that_cannot_be_started_again(

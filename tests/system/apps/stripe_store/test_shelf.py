@@ -213,7 +213,7 @@ def test_a_truncated_database(built: Path, memory: Path, length: int) -> None:
 
 
 def test_faults_while_a_damaged_database_is_replaced(built: Path, memory: Path) -> None:
-    """Afterwards the folder is not taken for a copy."""
+    """Afterwards the folder is not taken for a copy, and a process that is started again begins there."""
     shelf = Shelf(built / "shelf", memory / "disk", (built / FAULT,))
     count = memory / "count"
 
@@ -227,6 +227,7 @@ def test_faults_while_a_damaged_database_is_replaced(built: Path, memory: Path) 
     total = int(count.read_text().split()[0])
     for plan in [f"call:{n}:KILL" for n in range(1, total, 3)] + [f"pwrite:{n}+:ENOSPC" for n in range(1, 5)]:
         run(plan)
+        assert shelf.run("l", variables={"SHELF_USED": "1"}).lines == ("open", "listed 0"), plan
         assert shelf.content() == frozenset(), plan
 
 

@@ -63,6 +63,27 @@ def test_each_stripe_keeps_its_own_values(programs: Path, tmp_path: Path) -> Non
     assert left == ["store.lock", *(f"stripe-{number}/key" for number in range(STRIPES))]
 
 
+def test_another_number_of_stripes_is_refused(programs: Path, tmp_path: Path) -> None:
+    """Clients would not find the values that are on disk. More stripes than before are allowed."""
+    options, one, many = ("-k", "2", "-m", "1"), tmp_path / "one", tmp_path / "many"
+
+    def run(folder: Path, *own: str) -> None:
+        with running(programs, folder, *options, own=("--disk", "16", *own)):
+            pass
+
+    run(one)
+    run(many, "--stripes", "2")
+    for folder, own, why in (
+        (one, ("--stripes", "2"), "in one stripe: leave out --stripes"),
+        (many, ("--stripes", "1"), "in more stripes: use the --stripes of before"),
+        (many, (), "in more stripes: use the --stripes of before"),
+    ):
+        said = refusal(programs, "stripe-store", "run", "--disk", "16", *own, folder, *options)
+        assert said == f"stripe-store: {folder} has values on disk {why}"
+    run(one, "--stripes", "1")
+    run(many, "--stripes", "3")
+
+
 def test_ranks_are_interleaved_over_the_nodes(programs: Path, tmp_path: Path) -> None:
     """Rank r of stripe s is at node (r + s) mod (k + m + 1); a node is a network namespace."""
     folder = tmp_path / "store"

@@ -151,5 +151,7 @@ def test_refused_files(fresh_store: Callable[..., Store]) -> None:
     assert refusal(store) == f"stripe-agent: {key}: key values mismatch"
     key.write_text("no key")
     assert refusal(store).startswith(f"stripe-agent: {key}: ")
+    key.write_text("-----BEGIN ENCRYPTED PRIVATE KEY-----\n")
+    assert refusal(store) == f"stripe-agent: {key}: it has a passphrase; remove that"
     certificate.write_text("no certificate")
     assert refusal(store) == f"stripe-agent: {certificate}: no start line"

@@ -154,7 +154,7 @@ static void lose(const char *folder) {
 
 int main(int argc, char **argv) {
   report_name("shelf");
-  items = disk_create(argv[1], strtoull(argv[2], NULL, 10), false, NULL);
+  items = disk_create(argv[1], strtoull(argv[2], NULL, 10), getenv("SHELF_USED") != NULL, NULL);
   open_items();
   for (int i = 3; i < argc && i < WORDS; i++) {
     words[i] = argv[i];
