@@ -558,7 +558,8 @@ GFSMITH_API void gfsmith_choices_destroy(gfsmith_choices *choices);
 GFSMITH_API bool gfsmith_choices_composed(const gfsmith_choices *choices,
                                           const gfsmith_graph *graph, size_t length);
 /** Run the part of this node in the way that the choices give for the graph and the length, and
- * wait until it has ended. Must not be called from a callback.
+ * wait until it has ended; meanwhile the thread is not cancelled. Must not be called from a
+ * callback.
  *
  * @param node the node
  * @param graph the graph, the same at all nodes

@@ -2,6 +2,7 @@
  * measurement has found (bench/compose/choices.py writes the file). */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,8 +139,11 @@ int gfsmith_graph_run(gfsmith_node *node, const gfsmith_graph *graph,
     return GFSMITH_EINVAL;
   if (!gfsmith_choices_composed(choices, graph, length))
     return gfsmith_graph_incoherent(node, graph, job, deadline_ms, length, slice, shards, outcome);
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* the operation is this call's */
   int status = gfsmith_graph_post(node, graph, job, deadline_ms, length, slice, shards, &notice);
   if (status == GFSMITH_OK)
     wait(operation, outcome);
+  pthread_setcancelstate(cancel, NULL);
   return status;
 }

@@ -95,10 +95,13 @@ int gfsmith_node_create(gfsmith_node **out, const gfsmith_node_options *options,
 }
 
 void gfsmith_node_destroy(gfsmith_node *node) {
+  int cancel;
   if (node == NULL)
     return;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   gfc_engine_stop(node->engine);
   close_node(node);
+  pthread_setcancelstate(cancel, NULL);
 }
 
 uint16_t gfsmith_node_rank(const gfsmith_node *node) { return node->rank; }

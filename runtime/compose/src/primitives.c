@@ -220,11 +220,11 @@ int gfsmith_incoherent(gfsmith_node *node, const gfsmith_job *job, const gfsmith
   while (!operation->over)
     pthread_cond_wait(&operation->changed, &operation->lock);
   pthread_mutex_unlock(&operation->lock);
-  pthread_setcancelstate(cancel, NULL);
   gfc_trace(operation);
   if (outcome != NULL)
     *outcome = operation->outcome;
   gfc_operation_drop(operation);
+  pthread_setcancelstate(cancel, NULL);
   return GFSMITH_OK;
 }
 

@@ -25,9 +25,13 @@ void gfc_works_destroy(gfc_works *works) {
 
 void gfc_works_wake(gfc_works *works) {
   uint64_t one = 1;
+  int cancel;
+  /* A thread that is cancelled here would leave work that nothing wakes the engine for. */
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   /* The write fails only if the descriptor is readable already. */
-  if (write(works->wake, &one, sizeof one) < 0)
-    return;
+  ssize_t written = write(works->wake, &one, sizeof one);
+  (void)written;
+  pthread_setcancelstate(cancel, NULL);
 }
 
 int gfc_works_add(gfc_works *works, void (*work)(void *, void *), void *context, bool wake) {

@@ -1,5 +1,6 @@
 /* Graphs run over loopback, all ranks in this process: graph_loopback PROVIDER NODES. Composed
- * parts are posted and waited for; the incoherent variant has a thread for each rank. */
+ * parts are posted and waited for; the incoherent variant, and each second composed run, have a
+ * thread for each rank, which is to be cancelled. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ typedef struct part {
   gfsmith_outcome outcome;
   int status;
   pthread_t thread;
+  bool calls, returned;
 } part;
 
 static int start_nodes(const char *provider) {
@@ -48,19 +50,26 @@ static int start_nodes(const char *provider) {
   return 0;
 }
 
-static void *incoherent(void *argument) {
+/* The calls that wait end before their thread is cancelled. */
+static void *call(void *argument) {
   part *own = argument;
   graph_case *run = own->run;
+  pthread_cancel(pthread_self());
   own->status =
-      gfsmith_graph_incoherent(nodes[own->rank], run->graph, own->id, DEADLINE_MS, run->length,
-                               run->slice, run->shards[own->rank], &own->outcome);
+      run->incoherent
+          ? gfsmith_graph_incoherent(nodes[own->rank], run->graph, own->id, DEADLINE_MS,
+                                     run->length, run->slice, run->shards[own->rank], &own->outcome)
+          : gfsmith_graph_run(nodes[own->rank], run->graph, NULL, own->id, DEADLINE_MS, run->length,
+                              run->slice, run->shards[own->rank], &own->outcome);
+  own->returned = true;
   return NULL;
 }
 
 static void begin(part *own) {
   graph_case *run = own->run;
-  if (run->incoherent) {
-    if (pthread_create(&own->thread, NULL, incoherent, own) != 0)
+  own->calls = run->incoherent || own->id % 2 == 0;
+  if (own->calls) {
+    if (pthread_create(&own->thread, NULL, call, own) != 0)
       abort();
     return;
   }
@@ -70,10 +79,12 @@ static void begin(part *own) {
 }
 
 static bool end(part *own) {
-  if (own->run->incoherent)
+  if (own->calls) {
     pthread_join(own->thread, NULL);
-  else if (own->status == GFSMITH_OK &&
-           !gfsmith_operation_wait(own->operation, 2 * DEADLINE_MS, &own->outcome))
+    if (!own->returned)
+      own->status = GFSMITH_ECANCELED;
+  } else if (own->status == GFSMITH_OK &&
+             !gfsmith_operation_wait(own->operation, 2 * DEADLINE_MS, &own->outcome))
     own->status = GFSMITH_ETIMEDOUT;
   gfsmith_operation_release(own->operation);
   if (own->status == GFSMITH_OK && own->outcome.status == GFSMITH_OK)
