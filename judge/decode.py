@@ -119,7 +119,7 @@ def _check_vex(name: str, operands: tuple[Operand, ...], code: bytes) -> None:
     if code[0] == 0x62:
         repeated = any(isinstance(operand, Memory) and operand.repeated for operand in operands)
         reserved = code[1] & 0x08 or not code[2] & 0x04 or not (third or code[3] & 0x08)
-        require(not reserved and code[3] & 0x60 == 0x40, "{} with reserved bits, or other widths", name)
+        require(not reserved and 0 < code[3] & 0x60 < 0x60, "{} with reserved bits, or other widths", name)
         require(bool(code[3] & 0x10) == repeated, "{} with rounding", name)
         require(code[3] & 0x87 != 0x80, "{} with zeros instead of bytes of no mask", name)
 

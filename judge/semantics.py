@@ -476,16 +476,16 @@ _EFFECTS: dict[str, Maker | None] = {
     "gf2p8mulb 66 v16 v16, vgf2p8mulb vex v32 v32 v32": _map(8, "mulb", _product, None),
     "vgf2p8mulb evex v64 v64 v64": _map(8, "mulb", _product, None),
 }
-#: Form -> the maker of its effect.
+#: Form -> the maker of its effect. EVEX has each form of 64 bytes with 32, too.
 MAKERS = {form: make for names, make in _EFFECTS.items() for form in names.split(", ")}
+MAKERS |= {form.replace("v64", "v32").replace("m64", "m32"): make for form, make in MAKERS.items()}
 
 
 def needs(ins: Instruction) -> frozenset[str]:
     """Return the instruction sets of a form in MAKERS: without VEX, SSE2, SSE3 and SSSE3; with VEX, AVX and
-    AVX2; with EVEX, AVX512F and AVX512BW. bzhi (BMI2) and kmovq (AVX512BW) are for AVX-512 only."""
-    encoding = "evex" if ins.name in ("bzhi", "kmovq") else ins.form.split()[1]
-    level = LEVELS[{"vex": 1, "evex": 2}.get(encoding, 0)]
-    return frozenset({level, *(["gfni"] if "gf2p8" in ins.name else [])})
+    AVX2; with EVEX, AVX512F, AVX512BW and AVX512VL. bzhi (BMI2) and kmovq (AVX512BW) are for AVX-512 only."""
+    level = {"vex": 1, "evex": 2}.get("evex" if ins.name in ("bzhi", "kmovq") else ins.form.split()[1], 0)
+    return frozenset({LEVELS[level], *(["gfni"] if "gf2p8" in ins.name else [])})
 
 
 def effect(ins: Instruction) -> Effect | None:

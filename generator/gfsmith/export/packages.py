@@ -30,11 +30,12 @@ def check_package(folder: str) -> None:
 
 
 def narrowed(build: Build, form: str) -> Build:
-    """Return the build with only the kernels that a package of this form can use.
+    """Return the build with only the kernels that a package of this form can use, which knows no CPUs.
 
     Raises SpecError if they are too few.
     """
-    specs = tuple(spec for spec in build.specs if packaged.takes(spec))
+    tuned = {row.spec.symbol for row in build.tuned if row.added}
+    specs = tuple(spec for spec in build.specs if spec.symbol not in tuned and packaged.takes(spec))
     packaged.check(specs, form)
     return Build(specs, ())
 

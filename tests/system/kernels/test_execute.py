@@ -34,7 +34,9 @@ def test_block_of_a_baked_kernel_is_the_listed_one(
     vector_bytes = {isa.name: isa.vector_bytes for isa in ISAS}
     for kernel in kernels:
         if kernel.matrix is not None:
-            block = listed[kernel.symbol]["unroll"] * vector_bytes[kernel.isa]
+            entry = listed[kernel.symbol]
+            bytes_ = entry["width"] // 8 if entry["width"] else vector_bytes[kernel.isa]
+            block = entry["unroll"] * bytes_
             assert library.block_bytes(kernel.symbol) == block, kernel.symbol
 
 

@@ -554,7 +554,7 @@ UNKNOWN = [
     Change("a loop instruction", "any", "jae L0", "loopne L0", "loopne"),
     Change("byte-sized length", "dot", "xor eax, eax", "movzx edi, dil\nxor eax, eax", "cut to 1 bytes"),
     Change("byte-sized comparison", "dot", "cmp rdi, 32", "cmp dil, 32", "cmp", nth=1),
-    Change("half-sized length", "dot", "xor eax, eax", "mov edi, edi\nxor eax, eax", "cut to 4 bytes"),
+    Change("half-sized length", "dot", "xor eax, eax", "mov edi, edi\nxor eax, eax", "arithmetic on LowHalf"),
     Change("half-sized comparison", "dot", "cmp rdi, 32", "cmp edi, 32", "cut to 4 bytes", nth=1),
     Change(
         "byte-sized number of sources", "any", "shl rsi, 3", "movzx esi, sil\nshl rsi, 3", "cut to 1 bytes"

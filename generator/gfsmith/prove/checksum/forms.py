@@ -135,19 +135,9 @@ class Execution:
                 size = BYTE * instr.offset
                 return self.arrays[instr.text][:size] + [0] * (BYTE * instr.width - size)
             case Act.CLMUL:
-                words = range(_WORD * instr.offset, len(args[0]), _GROUP)
-                pairs = cycle(self.constants[instr.args[1]])
-                factors = (
-                    (args[0][n : n + _WORD], pair[instr.offset])
-                    for n, pair in zip(words, pairs, strict=False)
-                )
-                return _joined(product(word, constant) for word, constant in factors)
+                return _joined(self._products(args[0], instr.args[1])[instr.offset :: 2])
             case Act.CLMUL_SUM:
-                words = range(0, len(args[0]), _WORD)
-                constants = cycle(chain.from_iterable(self.constants[instr.args[1]]))
-                products = [
-                    product(args[0][n : n + _WORD], c) for n, c in zip(words, constants, strict=False)
-                ]
+                products = self._products(args[0], instr.args[1])
                 return _joined(_sum(products[n : n + 2]) for n in range(0, len(products), 2))
             case Act.XOR:
                 return _sum(args)
@@ -171,6 +161,11 @@ class Execution:
             case Act.JOIN:
                 return _joined(args)
         return self._on_register(instr, args)
+
+    def _products(self, data: Bits, constants: int) -> list[Bits]:
+        """Return the products of all words by the constants of their groups in turn."""
+        factors = cycle(chain.from_iterable(self.constants[constants]))
+        return [product(data[n : n + _WORD], next(factors)) for n in range(0, len(data), _WORD)]
 
     def _started(self, instr: Instr) -> Bits:
         bits = [0] * (BYTE * instr.width)

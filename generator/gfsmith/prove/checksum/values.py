@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import gcd
 
 from gfsmith.ir.folding import DISTANCES, GROUP, LINE, STEPS, WORD, Act, Instr, Routine, Value
@@ -169,10 +170,7 @@ class Program:
             case Act.CLMUL_SUM:
                 return domain.xor(*(_products(replace(instr, offset=word), *args) for word in (0, 1)))
             case Act.XOR:
-                total = args[0]
-                for arg in args[1:]:
-                    total = domain.xor(total, arg)
-                return total
+                return reduce(domain.xor, args)
             case Act.REVERSE:
                 places = range(domain.size(args[0]))
                 return domain.merge([run for n in places for run in _byte(args[0], n ^ GROUP - 1)])
