@@ -30,7 +30,7 @@ def check_package(folder: str) -> None:
 
 
 def narrowed(build: Build, form: str) -> Build:
-    """Return the build with only the kernels that a package of this form can use, which knows no CPUs.
+    """Return the build with only the kernels that a package of this form can use: none is tuned.
 
     Raises SpecError if they are too few.
     """
