@@ -13,7 +13,7 @@
 #define STEPPED_MAX 192u
 
 /* The same with a load of any number of bytes: a call begins and ends with fewer cycles. */
-#define STEPPED_FEW_MAX 128u
+#define STEPPED_FEW_MAX 64u
 
 /* The fewest bytes for which the longer blocks are faster than lines; half of them if at most a
  * group of bytes is before whole blocks. */
