@@ -42,9 +42,7 @@ def main() -> int:
         stripes, libraries = Stripes(folder), [_library(folder, least) for least in (1, 1 << 40)]
         for what, code in CODES.items():
             for length in limits.CANDIDATES:
-                ratio = stripes.compare(libraries, Job(code, 10, 4, STREAMING), length)
-                figures = f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})"
-                print(f"{what}, {length} bytes: {figures}", flush=True)
+                stripes.report(what, libraries, Job(code, 10, 4, STREAMING), length)
     return 0
 
 

@@ -68,9 +68,7 @@ def main() -> int:
         for entry in tuned.read(path).kernel:
             work = job(targets.parse(entry.spec, ISAS[0]), entry.path)
             for length in LENGTHS[entry.path]:
-                ratio = stripes.compare(libraries, work, length)
-                figures = f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})"
-                print(f"{entry.spec} {entry.path}, {length} bytes: {figures}", flush=True)
+                stripes.report(f"{entry.spec} {entry.path}", libraries, work, length)
     return 0
 
 

@@ -123,3 +123,9 @@ class Stripes:
                     ctypes.c_void_p(self._pool.ctypes.data), ctypes.c_void_p(order.ctypes.data),
                     ctypes.c_size_t(count)))  # fmt: skip
         return paired_ratio(times[1], times[0])
+
+    def report(self, what: str, libraries: Sequence[ctypes.CDLL], job: Job, length: int) -> None:
+        """Print the speed of the first library over that of the second."""
+        ratio = self.compare(libraries, job, length)
+        figures = f"{ratio.median:.2f} ({ratio.low:.2f}..{ratio.high:.2f})"
+        print(f"{what}, {length} bytes: {figures}", flush=True)
