@@ -3,8 +3,10 @@ templates/crc_kernels.inc.j2 and crc_tables.inc.j2."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from gfsmith.emit.c.x86 import NARROW, PREFIX, REPEAT
 from gfsmith.emit.template import render
@@ -109,23 +111,52 @@ _JOIN = {64: "_mm512_shuffle_i64x2({}, 0x44)", 32: "_mm256_permute2x128_si256({}
 _EXTRACT = {32: "_mm512_extracti64x4_epi64", 16: "_mm256_extracti128_si256"}
 
 
-class _X86:
-    """Intrinsics on vectors of any width of x86."""
+class _Vectors(ABC):
+    """The spelling of vectors on one architecture, and of words, which all spell alike. width: bytes of its
+    vectors."""
+
+    _store: ClassVar[str]  #: the function for ordinary stores
 
     def __init__(self, width: int) -> None:
         self.width = width
 
     def vector(self, width: int) -> str:
-        return _REGISTER if width == WORD else f"__m{8 * width}i"
+        """Return the type of a value of `width` bytes."""
+        return _REGISTER if width == WORD else self._type(width)
 
     def expression(self, instr: Instr, args: Sequence[str]) -> str:
-        return self._word(instr, args) if instr.width == WORD else self._vector(instr, args)
+        """Return the value of an instruction."""
+        if instr.width != WORD:
+            return self._vector(instr, args)
+        return self._extracted(args[0], instr.offset) if instr.act is Act.EXTRACT else _register(instr, args)
 
-    @staticmethod
-    def _word(instr: Instr, args: Sequence[str]) -> str:
-        if instr.act is not Act.EXTRACT:
-            return _register(instr, args)
-        group = f"_mm_unpackhi_epi64({args[0]}, {args[0]})" if instr.offset else args[0]
+    def store(self, instr: Instr, value: str) -> str:
+        """Return the store of a vector."""
+        if instr.act is Act.STREAM:
+            raise AssertionError(f"{self._store} does not store around the cache")
+        return f"{self._store}({_place(instr)}, {value})"
+
+    @abstractmethod
+    def _type(self, width: int) -> str:
+        """Return the type of a vector."""
+
+    @abstractmethod
+    def _vector(self, instr: Instr, args: Sequence[str]) -> str:
+        """Return the value of an instruction with a vector as result."""
+
+    @abstractmethod
+    def _extracted(self, group: str, word: int) -> str:
+        """Return a word of a group."""
+
+
+class _X86(_Vectors):
+    """Intrinsics on vectors of any width of x86."""
+
+    def _type(self, width: int) -> str:
+        return f"__m{8 * width}i"
+
+    def _extracted(self, group: str, word: int) -> str:
+        group = f"_mm_unpackhi_epi64({group}, {group})" if word else group
         return f"(uint64_t)_mm_cvtsi128_si64({group})"
 
     def _vector(self, instr: Instr, args: Sequence[str]) -> str:
@@ -199,23 +230,16 @@ class _X86:
         return _nested(f"{prefix}_xor_si{bits}", args)
 
 
-class _Neon:
+class _Neon(_Vectors):
     """Intrinsics of AArch64."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    _store = "vst1q_u8"
 
-    def vector(self, width: int) -> str:
-        return _REGISTER if width == WORD else "uint8x16_t"
+    def _type(self, width: int) -> str:
+        return "uint8x16_t"
 
-    def expression(self, instr: Instr, args: Sequence[str]) -> str:
-        return self._word(instr, args) if instr.width == WORD else self._vector(instr, args)
-
-    @staticmethod
-    def _word(instr: Instr, args: Sequence[str]) -> str:
-        if instr.act is not Act.EXTRACT:
-            return _register(instr, args)
-        return f"vgetq_lane_u64(vreinterpretq_u64_u8({args[0]}), {instr.offset})"
+    def _extracted(self, group: str, word: int) -> str:
+        return f"vgetq_lane_u64(vreinterpretq_u64_u8({group}), {word})"
 
     def _vector(self, instr: Instr, args: Sequence[str]) -> str:
         match instr.act:
@@ -246,11 +270,6 @@ class _Neon:
                 return f"vextq_u8({words}, {words}, {WORD})"
         raise AssertionError(f"{instr.act.name} is not for AArch64")
 
-    def store(self, instr: Instr, value: str) -> str:
-        if instr.act is Act.STREAM:
-            raise AssertionError("AArch64 has no intrinsic for stores around the cache")
-        return f"vst1q_u8({_place(instr)}, {value})"
-
     @staticmethod
     def _lane(group: str, word: int) -> str:
         return f"(poly64_t)vgetq_lane_u64(vreinterpretq_u64_u8({group}), {word})"
@@ -261,23 +280,16 @@ class _Neon:
         return f"vmull_p64({', '.join(self._lane(arg, 0) for arg in args)})"
 
 
-class _Power:
+class _Power(_Vectors):
     """The functions of crc_power.h."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    _store = "gfs_vpmsumd_store"
 
-    def vector(self, width: int) -> str:
-        return _REGISTER if width == WORD else "gfs_vpmsumd_group"
+    def _type(self, width: int) -> str:
+        return "gfs_vpmsumd_group"
 
-    def expression(self, instr: Instr, args: Sequence[str]) -> str:
-        return self._word(instr, args) if instr.width == WORD else self._vector(instr, args)
-
-    @staticmethod
-    def _word(instr: Instr, args: Sequence[str]) -> str:
-        if instr.act is not Act.EXTRACT:
-            return _register(instr, args)
-        return f"{args[0]}[GFS_VPMSUMD_PLACE({instr.offset})]"
+    def _extracted(self, group: str, word: int) -> str:
+        return f"{group}[GFS_VPMSUMD_PLACE({word})]"
 
     def _vector(self, instr: Instr, args: Sequence[str]) -> str:
         at = instr.offset
@@ -305,32 +317,22 @@ class _Power:
                 return f"gfs_vpmsumd_reversed({args[0]})"
         raise AssertionError(f"{instr.act.name} is not for POWER")
 
-    def store(self, instr: Instr, value: str) -> str:
-        if instr.act is Act.STREAM:
-            raise AssertionError("POWER has no stores around the cache")
-        return f"gfs_vpmsumd_store({_place(instr)}, {value})"
-
     @staticmethod
     def _moved(group: str, word: int, to: int) -> str:
         """Return an expression for a group that is 0 but for its word `to`, word `word` of another group."""
         return f"GFS_VPMSUMD_MOVED({group}, {word}, {to})"
 
 
-class _RiscV:
+class _RiscV(_Vectors):
     """The functions of crc_riscv.h."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    _store = "gfs_zbc_store"
 
-    def vector(self, width: int) -> str:
-        return _REGISTER if width == WORD else "gfs_zbc_group"
+    def _type(self, width: int) -> str:
+        return "gfs_zbc_group"
 
-    def expression(self, instr: Instr, args: Sequence[str]) -> str:
-        return self._word(instr, args) if instr.width == WORD else self._vector(instr, args)
-
-    @staticmethod
-    def _word(instr: Instr, args: Sequence[str]) -> str:
-        return f"{args[0]}.{_HALVES[instr.offset]}" if instr.act is Act.EXTRACT else _register(instr, args)
+    def _extracted(self, group: str, word: int) -> str:
+        return f"{group}.{_HALVES[word]}"
 
     def _vector(self, instr: Instr, args: Sequence[str]) -> str:
         at = instr.offset
@@ -354,11 +356,6 @@ class _RiscV:
             case Act.REVERSE:
                 return f"gfs_zbc_reversed({args[0]})"
         raise AssertionError(f"{instr.act.name} is not for RISC-V")
-
-    def store(self, instr: Instr, value: str) -> str:
-        if instr.act is Act.STREAM:
-            raise AssertionError("RISC-V has no stores around the cache")
-        return f"gfs_zbc_store({_place(instr)}, {value})"
 
     @staticmethod
     def _placed(word: str, at: int) -> str:
@@ -436,7 +433,7 @@ def _constants(instr: Instr) -> str:
     return f"crc->folds[{DISTANCES.index(instr.offset)}]"
 
 
-_Spelling = _X86 | _Neon | _Power | _RiscV | _Words
+_Spelling = _Vectors | _Words
 
 
 def _lines(code: Sequence[Instr], spelling: _Spelling, variables: Collection[int] = ()) -> list[str]:
@@ -521,7 +518,7 @@ def _functions(routines: Sequence[Routine], spelling: _Spelling) -> list[dict[st
 
 
 #: The spelling of the sets of an architecture, by the bytes of a vector.
-_SPELLINGS: dict[Arch, Callable[[int], _X86 | _Neon | _Power | _RiscV]] = {
+_SPELLINGS: dict[Arch, type[_Vectors]] = {
     Arch.X86_64: _X86,
     Arch.AARCH64: _Neon,
     Arch.POWER: _Power,
