@@ -53,15 +53,21 @@ static void encode_block(const batch *b, gfs_stripes s) {
   }
 }
 
+/* Are the arguments of a call that encodes valid? */
+static bool stripes_valid(const gfsmith_codec *codec, size_t len, size_t count,
+                          const uint8_t *const *data, uint8_t *const *parity) {
+  return gfs_all_given(data, count * codec->k) &&
+         gfs_all_given((const uint8_t *const *)parity, count * codec->m) &&
+         gfs_length_valid(codec, len);
+}
+
 gfsmith_status gfsmith_encode_stripes(const gfsmith_codec *codec, size_t len, size_t count,
                                       const uint8_t *const *data, uint8_t *const *parity) {
   if (codec == NULL)
     return GFSMITH_EINVAL;
   if (len == 0 || count == 0)
     return GFSMITH_OK;
-  if (!gfs_all_given(data, count * codec->k) ||
-      !gfs_all_given((const uint8_t *const *)parity, count * codec->m) ||
-      !gfs_length_valid(codec, len))
+  if (!stripes_valid(codec, len, count, data, parity))
     return GFSMITH_EINVAL;
   batch b = batch_of(codec, len, count, codec->k + codec->m);
   encode_block(&b, (gfs_stripes){count, data, parity, false});
@@ -80,9 +86,7 @@ gfsmith_status gfsmith_encode_stripes_checksums(const gfsmith_codec *codec, gfsm
     return GFSMITH_EINVAL;
   if (len == 0 || count == 0)
     return GFSMITH_OK;
-  if (!gfs_all_given(data, count * codec->k) ||
-      !gfs_all_given((const uint8_t *const *)parity, count * codec->m) ||
-      !gfs_length_valid(codec, len))
+  if (!stripes_valid(codec, len, count, data, parity))
     return GFSMITH_EINVAL;
   batch b = batch_of(codec, len, count, shards);
   for (size_t s = 0; s < count; s++, data += codec->k, parity += codec->m, states += shards) {

@@ -38,8 +38,8 @@ MUTANTS = (
     Mutant("path == GFS_PATH_cached", "false", within="gfs_map_apply_stripes"),
     Mutant("gfs_least(count, gfs_limits_here()->own_cache / len + 1)", "1"),
     # Arguments that are not checked, or not before a stripe is written.
-    Mutant("count * codec->k", "codec->k", within="gfsmith_encode_stripes"),
-    Mutant("count * codec->m", "codec->m", within="gfsmith_encode_stripes"),
+    Mutant("count * codec->k", "codec->k", within="stripes_valid"),
+    Mutant("count * codec->m", "codec->m", within="stripes_valid"),
     Mutant("count * codec->m", "codec->m", within="gfsmith_update_stripes"),
     Mutant("!gfs_all_given(deltas, count)", "!gfs_all_given(deltas, 1)"),
     Mutant("!gfs_all_given(shards, count * width)", "!gfs_all_given(shards, width)"),
