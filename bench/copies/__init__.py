@@ -116,7 +116,7 @@ class Stripes:
         at = 0
         for _ in range(ROUNDS):
             for which in random.sample((0, 1), 2):
-                order = np.ascontiguousarray(np.take(shuffled, range(at, at + count), mode="wrap"))
+                order = shuffled[np.arange(at, at + count) % stripes]
                 at += count
                 times[which].append(self._loop.stripes_time(
                     ctypes.byref(calls[which]), ctypes.c_size_t(length), ctypes.c_size_t(distance),
