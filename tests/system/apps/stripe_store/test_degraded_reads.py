@@ -16,7 +16,8 @@ from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS
 def drawing(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     path = tmp_path_factory.mktemp("failures") / "failures.so"
     sources = (EXAMPLE / "agent/failures.c", EXAMPLE / "common/report.c")
-    command = ["cc", "-std=c11", "-O1", "-shared", "-fPIC", *HEADERS, "-o", path, *sources, "-lm"]
+    flags = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", *HEADERS)
+    command = ["cc", *flags, "-o", path, *sources, "-lm"]
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))
     library.failures_next.restype = ctypes.c_uint64
