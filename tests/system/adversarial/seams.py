@@ -154,6 +154,7 @@ def places() -> Iterator[Attack]:
         "movaps %xmm8, -16(%rsp)",
         "movq %rdi, 8(%rsp)",
         "movq %rsp, %rdx; andq $-64, %rdx; movaps %xmm8, -80(%rdx)",
+        "addq $136, %rsp; subq $136, %rsp",
         "subq $200, %rsp; movq %rdi, (%rsp); addq $200, %rsp; movq -200(%rsp), %rdi",
         "movq (%rcx), %rdx; movb $0, (%rdx)",
         "movq $0, (%rdx)",
@@ -187,6 +188,8 @@ def places() -> Iterator[Attack]:
         "stur x0, [sp, #-16]",
         "mov x9, sp; sub x9, x9, #8; str x0, [x9]",
         "sub sp, sp, #8; str x0, [sp]; add sp, sp, #8",
+        "add sp, sp, #16; sub sp, sp, #16",
+        "mov x9, sp; add sp, sp, #4080; mov sp, x9",
     ):
         yield Attack(f"a64 {text}", a64(before=text), A64)
     yield Attack("a64-d8", a64(inside="mov v8.16b, v0.16b"), A64)

@@ -79,6 +79,7 @@ WRONG = {
     "ra is lost": (_RETURN, f"    li ra, 0\n{_RETURN}", "x1 is not the return address"),
     "sp is moved": (_RETURN, f"    addi sp, sp, -16\n{_RETURN}", "x2 differs from its value on entry"),
     "sp is misaligned": (_RETURN, f"    addi sp, sp, -8\n    addi sp, sp, 8\n{_RETURN}", "no multiple of 16"),
+    "sp is raised": (_RETURN, f"    addi sp, sp, 16\n    addi sp, sp, -16\n{_RETURN}", "to signal handlers"),
     "below sp": (_RETURN, f"    sd s0, -8(sp)\n{_RETURN}", "signal handler"),
     "the caller's frame": (_RETURN, f"    sd s0, 8(sp)\n{_RETURN}", "caller's frame"),
     "too deep": (

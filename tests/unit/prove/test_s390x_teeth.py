@@ -61,6 +61,7 @@ WRONG: dict[str, tuple[tuple[str, str], str]] = {
     "r14 is not restored": ((_END, _RETURN), "r14 is not the return address"),
     "r15 is moved": (_before(_RETURN, "aghi %r15, -160"), "r15 differs from its value on entry"),
     "r15 is misaligned": (_before(_RETURN, "aghi %r15, -4", "aghi %r15, 4"), "no multiple of 8"),
+    "r15 is raised": (_before(_RETURN, "aghi %r15, 160", "aghi %r15, -160"), "to signal handlers"),
     "f8 is lost": (_before(_END, "vzero %v8"), "v8 is not preserved"),
     "f15 is lost": (_before(_END, "vlr %v15, %v16"), "v15 is not preserved"),
     "back chain": (_before(_END, "stg %r2, 0(%r15)"), "caller's frame"),

@@ -48,6 +48,8 @@ class Stack:
 
     def move(self, rsp: int, facts: Facts) -> None:
         """Set rsp to entry rsp + `rsp`: the bytes below its red zone are lost."""
+        if rsp > self.red_zone:
+            raise Refutation(f"the stack pointer leaves {rsp} bytes of the caller's frame to signal handlers")
         if rsp < -self.deepest:
             raise Refutation(f"uses {-rsp} bytes of stack; allowed: {self.deepest}")
         if rsp < self.touched - self.guard:
