@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -155,6 +155,13 @@ def check_writable(folder: Path, output: Path) -> None:
             pass
     except OSError as error:
         raise OutputError(f"cannot write {output}: {error.strerror}") from None
+
+
+def check_replaceable(path: Path, is_own: Callable[[Path], bool]) -> None:
+    """Raise OutputError if there is a file that this program, by `is_own`, did not write and that is not
+    empty; to be called before the work."""
+    if path.is_file() and path.stat().st_size > 0 and not is_own(path):
+        raise OutputError(f"{path}: exists and is not from gfsmith; name another file, or move this one")
 
 
 def orphans(folder: Path, known: Mapping[str, Any]) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import lzma
 import tarfile
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -80,9 +81,7 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     package = form if form in ("go", "rust") else None
     if package is not None:
         asked = _for_package(asked, form, folder)
-    if not packed:
-        output.read_manifest(target)  # refuses a wrong folder before the work
-    output.check_writable(target.parent if packed else target, target)
+    _check_places(target, packed, rule)
     made = stages.make(asked, jobs, cache or shared_cache(options["path"]), progress, package)
     written = _sources(form, made, names, folder)
     if form == "tree" or (packed and form == "amalgamation"):
@@ -97,6 +96,21 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
         main = f"{names.library}.c" if form == "amalgamation" else output.MANIFEST
         depfile(rule, target if packed else target / main, request.inputs(options["path"]))
     print(f"{target}: {counted(len(made.kernels), 'kernel')}, all proved; {len(written) + 1} files")
+
+
+def _check_places(target: Path, packed: bool, rule: Path | None) -> None:
+    """Raise OutputError before the work if the output or the depfile cannot be written, or if a file of the
+    user is there."""
+    from gfsmith.build import output
+    from gfsmith.export.depfile import is_depfile
+
+    if packed:
+        output.check_replaceable(target, _is_packed)
+    else:
+        output.read_manifest(target)
+    if rule is not None:
+        output.check_replaceable(rule, is_depfile)
+    output.check_writable(target.parent if packed else target, target)
 
 
 def _sources(form: str, made: stages.Made, names: Names, folder: str) -> dict[str, str]:
@@ -138,6 +152,17 @@ def _not_of_gen(folder: Path) -> None:
 
     if output.OF_GEN in output.read_manifest(folder).get("files", {}):
         fail(f"{folder}: holds the output of `gfsmith gen`; name another folder")
+
+
+def _is_packed(path: Path) -> bool:
+    """Return whether a file is an archive of `pack`, perhaps under another name."""
+    from gfsmith.build import output
+
+    try:
+        with tarfile.open(path, "r:xz") as archive:
+            return any(PurePath(entry.name).parts[1:] == (output.MANIFEST,) for entry in archive)
+    except (tarfile.TarError, lzma.LZMAError, EOFError):
+        return False
 
 
 def pack(target: Path, files: Mapping[str, str]) -> None:

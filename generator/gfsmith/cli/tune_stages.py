@@ -180,6 +180,16 @@ def recorded(options: Options) -> list[Study]:
         fail(f"--recorded: {error}")
 
 
+def _check_study(path: Path | None) -> None:
+    """Exit with a one-line message if the file of --study is one of the user."""
+    if path is None or not path.is_file() or path.stat().st_size == 0:
+        return
+    try:
+        result.read(path)
+    except result.StudyError:
+        fail(f"--study: {path}: exists and is no study; name another file, or move this one")
+
+
 def combine(studies: Sequence[Study], options: Options) -> None:
     """Write the report of recorded studies. Exits with a one-line message if an option needs measurements."""
     if options.study or options.target or options.as_json:
@@ -289,6 +299,7 @@ def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> 
     except microarch.UnknownMicroarchitecture as error:
         fail(str(error))
     kept = _kept(options.tuned_file(host.name), host.name, Basis.MEASURED, targets)
+    _check_study(options.study)
     if options.report is not None:
         _drawable(options.report)
     ledger, complete = _measure(targets, host, options)

@@ -10,6 +10,8 @@ from gfsmith.build.output import OutputError
 from gfsmith.emit.files import replacing, share
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+_ALWAYS = f"/{_PACKAGE.name}/__init__.py"  #: the end of a dependency of every rule
+_LINE = 1 << 16  #: the longest first line that is read
 _SPECIAL = re.compile(r"([ #])")
 
 
@@ -27,6 +29,13 @@ def depfile(path: Path, target: Path, inputs: Sequence[Path]) -> None:
             stage.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def is_depfile(path: Path) -> bool:
+    """Return whether a file is a rule of this module: its first line is a target, and gfsmith is among the
+    dependencies."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.readline(_LINE).endswith(": \\\n") and any(_ALWAYS in line for line in file)
 
 
 def _spelled(path: Path) -> str:

@@ -231,3 +231,31 @@ def test_interrupted(config: Path, tmp_path: Path) -> None:
     assert process.returncode == 130, errors
     assert "Traceback" not in errors and errors.count("\n") <= 1
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "cache") == ["small.toml"]
+
+
+@pytest.mark.parametrize("words", [("-o", "mine.tar.xz"), ("-o", "out", "--depfile", "mine.tar.xz")])
+def test_a_file_of_the_user_is_not_replaced(
+    words: tuple[str, ...], config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(config.parent)
+    mine = Path("mine.tar.xz")
+    mine.write_text("mine")
+    line = "gfsmith: mine.tar.xz: exists and is not from gfsmith; name another file, or move this one\n"
+    assert _refusal(_export(config, *words)) == line
+    assert mine.read_text() == "mine" and not Path("out").exists()
+    with tarfile.open(mine, "w:xz") as archive:  # an archive of the user
+        archive.add(config)
+    packed = mine.read_bytes()
+    assert _refusal(_export(config, *words)) == line
+    assert mine.read_bytes() == packed
+
+
+def test_archives_and_rules_of_earlier_runs_are_replaced(config: Path) -> None:
+    target, rule = config.parent / "out.tar.xz", config.parent / "out.d"
+    rule.touch()  # the empty file of a build system
+    assert _export(config, "-o", target, "--depfile", rule).exit_code == 0
+    packed, dependencies = target.read_bytes(), rule.read_text()
+    renamed = target.rename(config.parent / "renamed.tar.xz")
+    for output in (renamed, target):
+        assert _export(config, "-o", output, "--depfile", rule).exit_code == 0
+    assert target.read_bytes() == packed and rule.read_text() == dependencies

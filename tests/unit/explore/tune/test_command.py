@@ -95,6 +95,21 @@ def test_the_winner_is_proved_and_written_and_gen_takes_it(project: Path, use: U
     assert [k["symbol"] for k in kernels if k["symbol"].startswith("gfs_dot_3x2__sse_u3")]
 
 
+def test_the_study_replaces_no_file_of_the_user(project: Path, use: Use) -> None:
+    use(FakeBench(_cost))
+    mine = project / "gfsmith.toml"
+    done = _tune(project, "dot:3x2@sse", *QUICK, "--study", str(mine))
+    line = f"gfsmith: --study: {mine}: exists and is no study; name another file, or move this one\n"
+    assert (done.exit_code, done.stderr) == (2, line)
+    assert mine.read_text() == BUILD and not (project / "tuned").exists()
+    study = project / "s.json"
+    study.touch()
+    for _ in range(2):
+        assert (
+            _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached", "--study", str(study)).exit_code == 0
+        )
+
+
 def test_json_is_the_study(project: Path, use: Use) -> None:
     use(FakeBench(_cost))
     done = _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached", "--json")
