@@ -24,7 +24,6 @@ def pytest_configure() -> None:
 
 def pytest_collection_finish() -> None:
     """Keep the collector of garbage from the tests themselves, which live until the end."""
-    gc.collect()
     gc.freeze()
 
 

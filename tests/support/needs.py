@@ -172,6 +172,7 @@ def below_tests(path: Path) -> Path | None:
     return None if folder is None else path.relative_to(folder)
 
 
+@cache
 def of_path(path: Path) -> tuple[str, ...]:
     """Return the needs that PATHS states for a file or folder and for its parent folders."""
     if (below := below_tests(path)) is None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -30,7 +31,9 @@ def pages() -> list[Path]:
     return [ROOT / name for name in sorted(set(done.stdout.split()))]
 
 
-def _tokens(text: str) -> list[Token]:
+@cache
+def _tokens(text: str) -> Sequence[Token]:
+    """Return the parsed text, which must not be changed."""
     return MarkdownIt("commonmark").enable("table").parse(text)
 
 

@@ -141,7 +141,8 @@ def _consoles() -> list[tuple[str, str, str]]:
     """Return page, commands and output of every console block."""
     found = []
     for name in _names():
-        for fence in fences((ROOT / name).read_text(encoding="utf-8")):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for fence in fences(text) if "console" in text else ():
             if fence.language == "console":
                 lines = fence.text.splitlines(keepends=True)
                 commands = "".join(line[2:] for line in lines if line.startswith("$ "))

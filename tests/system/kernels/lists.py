@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from gfsmith.kernel.isa import ISAS
@@ -140,7 +141,11 @@ def all_kernels_of(folder: Path) -> list[Kernel]:
     """Return the kernels of a folder like gen_out for every architecture."""
     if not (folder / "kernels.inc").exists():
         return []
-    kernels = parse_kernels((folder / "kernels.inc").read_text())
-    matrices = parse_matrices((folder / "matrices.inc").read_text())
-    kernels += parse_baked((folder / "baked.inc").read_text(), matrices)
-    return kernels + parse_pipelined((folder / "pipelined.inc").read_text(), matrices)
+    names = ("kernels.inc", "matrices.inc", "baked.inc", "pipelined.inc")
+    return list(_parsed(*((folder / name).read_text() for name in names)))
+
+
+@cache
+def _parsed(kernels: str, matrices: str, baked: str, pipelined: str) -> tuple[Kernel, ...]:
+    known = parse_matrices(matrices)
+    return (*parse_kernels(kernels), *parse_baked(baked, known), *parse_pipelined(pipelined, known))

@@ -5,6 +5,7 @@ shape of every family has a certificate or a counterexample.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 from math import comb
 
@@ -20,13 +21,18 @@ from gfsmith.field import Field
 from gfsmith.field.matrix import Matrix, generator_matrix, minors
 
 FIELD = Field(codes.POLYNOMIAL)
-GF = galois.GF(256, irreducible_poly=codes.POLYNOMIAL)
 SMALL = [(k, m) for k in range(1, 8) for m in range(1, 6)]
 CAUCHY = codes.parity_matrix("cauchy", 6, 4)
 
 
+@cache
+def galois_field() -> type[galois.FieldArray]:
+    """Return the field of galois, which compiles functions for it."""
+    return galois.GF(256, irreducible_poly=codes.POLYNOMIAL)
+
+
 def rank(matrix: Matrix) -> int:
-    return int(np.linalg.matrix_rank(GF(np.array(matrix))))
+    return int(np.linalg.matrix_rank(galois_field()(np.array(matrix))))
 
 
 def any_k_shards_do(matrix: Matrix) -> bool:
@@ -45,7 +51,7 @@ def test_minors_are_determinants() -> None:
     found = list(minors(FIELD, matrix))
     assert len(found) == comb(10, 4) - 1
     for (rows, columns), determinant in found:
-        assert determinant == int(np.linalg.det(GF(np.array(matrix)[np.ix_(rows, columns)])))
+        assert determinant == int(np.linalg.det(galois_field()(np.array(matrix)[np.ix_(rows, columns)])))
 
 
 @settings(max_examples=60, deadline=None)
@@ -156,7 +162,7 @@ def test_vandermonde_at_every_shape() -> None:
             answer = codes.decided("vandermonde", k + 1, m)[1]
             assert isinstance(answer, mds.Counterexample), (k + 1, m)
             inner = np.array(codes.decided("vandermonde", k + 1, m)[0])[np.ix_(answer.rows, answer.columns)]
-            assert int(np.linalg.det(GF(inner))) == 0
+            assert int(np.linalg.det(galois_field()(inner))) == 0
 
 
 def test_undecidable_shapes_are_reported() -> None:
