@@ -51,15 +51,25 @@ if [ -n "$installed" ]; then
   install_packages $installed
 fi
 
+# compile_modules compiles the modules of all packages on all CPUs, but for the packages' own tests. pip would compile
+# these too, on one CPU.
+changed=no
+pip_install() {
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile "$@" >&2
+  changed=yes
+}
+compile_modules() {
+  # Templates of packages that are no modules are errors here.
+  [ "$changed" = no ] || "$venv/bin/python" -m compileall -q -j 0 -x '/tests?/' "$venv/lib" >/dev/null 2>&1 || :
+}
+
 # The lock lists every package with its version; the stamp is a copy of the installed lock.
 stamp=$venv/.installed
 if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$lists/environment.txt"; }; then
   say "creating .venv"
   [ -x "$venv/bin/python" ] || "$python" -m venv --system-site-packages "$venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    -r "$lists/environment.txt" >&2
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    --no-deps --no-build-isolation --editable "$root" >&2
+  pip_install -r "$lists/environment.txt"
+  pip_install --no-deps --no-build-isolation --editable "$root"
   cp "$lists/environment.txt" "$stamp"
 fi
 
@@ -74,8 +84,7 @@ install_more() { # NAME of the list
   stamp=$venv/.installed-$1
   if ! cmp -s "$stamp" "$lists/$1.txt"; then
     say "installing the requirements of $level into .venv: $1.txt"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-      -c "$lists/environment.txt" -r "$lists/$1.txt" >&2
+    pip_install -c "$lists/environment.txt" -r "$lists/$1.txt"
     cp "$lists/$1.txt" "$stamp"
   fi
 }
@@ -92,6 +101,7 @@ if [ "$level" = test-all ]; then
   install_more fuzz
   install_more store
 fi
+compile_modules
 
 # Programs for benchmarks and verdicts: a missing one is not an error here; the results list it. The
 # script does not install Go: this version of klauspost/reedsolomon needs 1.24, and Debian 12 has 1.19, which the tests
