@@ -20,6 +20,14 @@ from tests.support.paths import ROOT
 
 EXAMPLE = ROOT / "apps" / "stripe-store"
 HEADERS = (f"-I{EXAMPLE}", f"-I{ROOT / 'apps' / 'common'}")  #: for compilers
+#: For compilers: the language of the store's sources, which its Makefile states.
+LANGUAGE = tuple(
+    word
+    for line in (EXAMPLE / "Makefile").read_text().splitlines()
+    if line.startswith("FLAGS := ")
+    for word in line.split()
+    if word.startswith(("-std=", "-D"))
+)
 
 DEADLINE = 30.0
 """Seconds; only so that a hanging process fails the test."""

@@ -9,14 +9,14 @@ from itertools import pairwise
 
 import pytest
 
-from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS
+from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS, LANGUAGE
 
 
 @pytest.fixture(scope="module")
 def drawing(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     path = tmp_path_factory.mktemp("failures") / "failures.so"
     sources = (EXAMPLE / "agent/failures.c", EXAMPLE / "common/report.c")
-    flags = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", *HEADERS)
+    flags = (*LANGUAGE, "-O1", "-shared", "-fPIC", *HEADERS)
     command = ["cc", *flags, "-o", path, *sources, "-lm"]
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))

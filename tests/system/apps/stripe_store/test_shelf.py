@@ -21,7 +21,7 @@ from tests.system.apps.shards.support import NATIVE
 from tests.system.apps.stripe_store.conftest import HERE, call
 from tests.system.apps.stripe_store.power import Disk, Restorer, Type, entries
 from tests.system.apps.stripe_store.shelves import Run, Shelf, after, changes, prefixes
-from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS, POWER
+from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS, LANGUAGE, POWER
 
 CHUNK = [
     EXAMPLE / "chunk" / f"{name}.c" for name in ("disk", "database", "place", "room", "item", "kept", "shelf")
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.needs("store")
 def compiled(source: Path, folder: Path) -> Path:
     target = folder / f"{source.parent.name}-{source.stem}.o"
     include = (*HEADERS, *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")))
-    flags = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+    flags = (*LANGUAGE, "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
     call("cc", *flags, *include, f"-I{EXAMPLE}/chunk", "-c", "-o", target, source)
     return target
 
