@@ -50,7 +50,7 @@ def make(
     with progress("prove routines", 2) as advance:
         algebra = generate_algebra(isas, jobs, cache and cache / "algebra.json")
         advance(1)
-        checksums = generate_checksums(cache and cache / "checksums.json")
+        checksums = generate_checksums(jobs, cache and cache / "checksums.json")
         advance(1)
     files |= algebra.files | checksums.files
     files[output.PROOFS] = output.proofs(kernels, certificates, [*algebra.proofs, *checksums.proofs])

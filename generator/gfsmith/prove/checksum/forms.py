@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, cycle
+from operator import xor
 
 from gfsmith.field.checksum import BYTE, Checksum
 from gfsmith.ir.folding import DISTANCES, GROUP, NIBBLE, WORD, Act, Instr, Tables
@@ -36,8 +37,8 @@ def product(word: Sequence[int], constant: int) -> Bits:
     x^i."""
     total = [0] * _GROUP
     for j in number(constant, _WORD):
-        for i, bit in enumerate(word):
-            total[i + j] ^= bit
+        place = slice(j, j + len(word))
+        total[place] = map(xor, total[place], word)
     return total
 
 
