@@ -2,12 +2,14 @@
 
 #include "numbers.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,29 +19,30 @@ static const char *program = "stripe-store";
 
 void report_name(const char *name) { program = name; }
 
-static int errors = STDERR_FILENO;
+static int output = STDOUT_FILENO, errors = STDERR_FILENO;
 
 /* A terminal that has room for a byte makes a longer write wait. A descriptor that does not wait is
- * opened again, because other programs use standard error, too. */
-static void open_errors(void) {
+ * opened again, because other programs use the standard streams, too. */
+static void open_again(int *stream, const char *path) {
   struct stat info;
-  bool waits =
-      fstat(STDERR_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || isatty(STDERR_FILENO) == 1);
-  int again = waits ? open("/dev/stderr", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+  bool waits = fstat(*stream, &info) == 0 && (S_ISFIFO(info.st_mode) || isatty(*stream) == 1);
+  int again = waits ? open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
   if (again >= 0)
-    errors = again;
+    *stream = again;
 }
 
 void report_survive(void) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
+  if (output == STDOUT_FILENO)
+    open_again(&output, "/dev/stdout");
   if (errors == STDERR_FILENO)
-    open_errors();
+    open_again(&errors, "/dev/stderr");
 }
 
 /* Would a write wait, because a pipe is full or a terminal is stopped? */
-static bool would_wait(void) {
-  struct pollfd room = {.fd = errors, .events = POLLOUT};
+static bool would_wait(int stream) {
+  struct pollfd room = {.fd = stream, .events = POLLOUT};
   return poll(&room, 1, 0) == 0;
 }
 
@@ -48,7 +51,7 @@ static void print(const char *format, va_list arguments) {
   char line[1024];
   int at = snprintf(line, sizeof line, "%s: ", program);
   vsnprintf(line + at, sizeof line - (size_t)at, format, arguments);
-  if (!would_wait())
+  if (!would_wait(errors))
     dprintf(errors, "%s\n", line);
 }
 
@@ -57,6 +60,14 @@ void report(const char *format, ...) {
   va_start(arguments, format);
   print(format, arguments);
   va_end(arguments);
+}
+
+size_t report_output(const char *text) {
+  size_t length = strlen(text);
+  if (would_wait(output))
+    return 0;
+  ssize_t n = write(output, text, length);
+  return n >= 0 ? (size_t)n : errno == EAGAIN || errno == EINTR ? 0 : length;
 }
 
 int refuse(const char *format, ...) {

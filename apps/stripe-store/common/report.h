@@ -16,6 +16,9 @@ void report_survive(void);
 /* Print one line on stderr; nothing if its reader has stopped, since the program would wait for it.
  */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Write to stdout as much of a text as it takes without waiting. Return this number of bytes; all
+ * if it takes none any more. */
+size_t report_output(const char *text);
 /* Print one line on stderr; return EXIT_REFUSED, which the caller can return. */
 int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

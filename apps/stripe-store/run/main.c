@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_MS = 100, REST_TICKS = 10, AGENT_END = 250 };
+enum { TICK_MS = 100, REST_TICKS = 10, AGENT_END = 250, ADDRESSES = STRIPES_MAX * 80 };
 
 static const char usage[] =
     "usage: stripe-store run [--keep MB | --disk MB] [--stripes N] [--netns] [--no-restart]\n"
@@ -50,15 +50,16 @@ typedef struct run {
   bool restart, ready, refused, moved; /* moved: the folder's path is not its own any more */
   int lock;
   struct event_base *base;
+  char line[ADDRESSES + 8]; /* for stdout, when the store is ready */
+  size_t printed;           /* bytes of it */
 } run;
 
-static void announce_ready(run *r) {
-  char clients[STRIPES_MAX * 80];
+static void look_whether_ready(run *r) {
+  char clients[ADDRESSES];
   if (!stripes_ready(&r->store, clients, sizeof clients))
     return;
   r->ready = true;
-  printf("ready %s\n", clients);
-  fflush(stdout);
+  snprintf(r->line, sizeof r->line, "ready %s\n", clients);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *owner) {
@@ -72,7 +73,9 @@ static void on_tick(evutil_socket_t fd, short what, void *owner) {
   if (!moved)
     processes_tick(&r->store.processes, REST_TICKS);
   if (!r->ready)
-    announce_ready(r);
+    look_whether_ready(r);
+  if (r->line[r->printed] != '\0')
+    r->printed += report_output(r->line + r->printed);
 }
 
 static void on_child(evutil_socket_t fd, short what, void *owner) {
@@ -91,7 +94,8 @@ static void on_stop(evutil_socket_t fd, short what, void *owner) {
   event_base_loopbreak(((run *)owner)->base);
 }
 
-/* nohup ignores SIGHUP, which must stay so. */
+/* nohup ignores SIGHUP, and a shell without job control SIGINT for a command with `&`: the next
+ * Ctrl-C is not for it. */
 static bool is_ignored(int number) {
   struct sigaction now;
   return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -101,11 +105,12 @@ static int loop(run *r) {
   const struct timeval interval = {.tv_usec = TICK_MS * 1000};
   const int signals[] = {SIGTERM, SIGINT, SIGHUP};
   struct event *events[5];
-  const int count = is_ignored(SIGHUP) ? 4 : 5;
+  int count = 2;
   events[0] = event_new(r->base, -1, EV_PERSIST, on_tick, r);
   events[1] = evsignal_new(r->base, SIGCHLD, on_child, r);
-  for (int i = 2; i < count; i++)
-    events[i] = evsignal_new(r->base, signals[i - 2], on_stop, r);
+  for (int i = 0; i < 3; i++)
+    if (signals[i] == SIGTERM || !is_ignored(signals[i]))
+      events[count++] = evsignal_new(r->base, signals[i], on_stop, r);
   for (int i = 0; i < count; i++)
     event_add(events[i], i == 0 ? &interval : NULL);
   bool started = true;

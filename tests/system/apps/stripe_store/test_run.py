@@ -9,7 +9,8 @@ import resource
 import select
 import signal
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,11 +152,7 @@ def test_a_pipe_for_messages(programs: Path, tmp_path: Path, reader: str) -> Non
             os.close(write)
             os.close(read)
         else:
-            os.set_blocking(write, False)
-            with suppress(BlockingIOError):
-                while True:
-                    os.write(write, bytes(1000))
-            os.set_blocking(write, True)
+            fill(write)
         assert survives(run, client)
     assert run.returncode == 0
 
@@ -173,18 +170,71 @@ def test_a_terminal_for_messages(programs: Path, tmp_path: Path) -> None:
     os.close(write)
 
 
-def test_nohup(programs: Path, tmp_path: Path) -> None:
-    """A store that is started without SIGHUP goes on after the end of the terminal."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+@contextmanager
+def handled(number: signal.Signals, how: signal.Handlers) -> Iterator[None]:
+    """Start processes with a signal ignored, or not ignored."""
+    before = signal.signal(number, how)
     try:
-        with running(programs, tmp_path / "store") as (run, client):
-            run.send_signal(signal.SIGHUP)
-            assert survives(run, client)
+        yield
     finally:
-        signal.signal(signal.SIGHUP, before)
-    with running(programs, tmp_path / "store") as (run, _):
-        run.send_signal(signal.SIGHUP)
+        signal.signal(number, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+def test_an_ignored_signal_stays_ignored(programs: Path, tmp_path: Path, number: signal.Signals) -> None:
+    """A store that is started by nohup goes on after the end of the terminal, and one that is started by a
+    script with `&` goes on after Ctrl-C.
+    """
+    with (
+        handled(number, signal.SIG_IGN),
+        running(programs, tmp_path / "store") as (run, client),
+    ):
+        run.send_signal(number)
+        assert survives(run, client)
+    with (
+        handled(number, signal.SIG_DFL),
+        running(programs, tmp_path / "store") as (run, _),
+    ):
+        run.send_signal(number)
         assert run.wait(DEADLINE) == 0
+
+
+def fill(stream: int) -> None:
+    """Write to a pipe or terminal that is not read until it takes no byte more."""
+    os.set_blocking(stream, False)
+    while select.select([], [stream], [], 0.1)[1]:  # a terminal has room again a moment later
+        for size in (1000, 1):
+            with suppress(BlockingIOError):
+                while True:
+                    os.write(stream, bytes(size))
+    os.set_blocking(stream, True)
+
+
+@pytest.mark.parametrize("open_both", [os.pipe, os.openpty])
+def test_output_that_is_not_read(
+    programs: Path, tmp_path: Path, open_both: Callable[[], tuple[int, int]]
+) -> None:
+    """The store restarts processes and stops, although nothing reads its line; it is not lost."""
+    folder = tmp_path / "store"
+    read, write = open_both()
+    fill(write)
+    command = [programs / "stripe-store", "run", folder]
+    run = subprocess.Popen(command, stdout=write, env=environment(programs))
+    try:
+        wait_for("it to be ready", lambda: status(programs, folder)[0] == 0)
+        time.sleep(0.5)  # it finds out a tenth of a second later at most
+        os.kill(children(run.pid)["chunk-2"], signal.SIGKILL)
+        wait_for("the loss", lambda: "chunk_server_2       gone" in status(programs, folder)[1])
+        wait_for("it to be up", lambda: status(programs, folder)[0] == 0)
+        said = b""
+        while b"\n" not in said.replace(b"\0", b""):
+            said += os.read(read, 1000)
+        assert said.strip(b"\0").startswith(b"ready 127.0.0.1:")
+    finally:
+        run.terminate()
+        assert run.wait(DEADLINE) == 0
+        os.close(read)
+        os.close(write)
 
 
 def test_a_process_that_cannot_be_started_again(
@@ -310,7 +360,7 @@ def test_clients_with_tls_and_login(programs: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "stop"])
 def test_nothing_is_left(programs: Path, tmp_path: Path, how: signal.Signals | str) -> None:
     folder = tmp_path / "store"
-    with running(programs, folder) as (run, client):
+    with handled(signal.SIGINT, signal.SIG_DFL), running(programs, folder) as (run, client):
         client.set("key", b"value")
         started = children(run.pid)
         os.kill(started["chunk-3"], signal.SIGSTOP)  # a stopped process is ended, too
