@@ -232,7 +232,7 @@ static int plan(par2_job *job) {
   const par2_set *set = &job->set;
   size_t most = par2_unsound(&job->found);
   int status = TOOL_OK;
-  if (!par2_repairable(&job->found))
+  if (!par2_determined(&job->found))
     return refuse("%s: %zu blocks are lost, and %zu recovery blocks exist", set->name,
                   job->found.lost, set->recovery_count);
   job->outs = must_alloc(most, sizeof *job->outs);
@@ -243,7 +243,7 @@ static int plan(par2_job *job) {
   job->out_of = must_alloc(set->file_count, sizeof *job->out_of);
   for (size_t f = 0; f < set->file_count && status == TOOL_OK; f++) {
     job->out_of[f] = SIZE_MAX;
-    if (job->found.states[f] != PAR2_INTACT)
+    if (job->found.states[f] != PAR2_INTACT && set->files[f].first != SIZE_MAX)
       status = plan_output(job, f);
   }
   raise_limit();
@@ -426,6 +426,14 @@ static void free_job(par2_job *job) {
   free(job);
 }
 
+/* Nothing protects some files that a set of another program lists. */
+static int refuse_unprotected(const par2_job *job) {
+  size_t count = par2_unprotected(&job->found);
+  return count == 0 ? TOOL_OK
+                    : refuse("%s: %zu damaged or missing files have no recovery blocks",
+                             job->set.name, count);
+}
+
 int command_par2_repair(const options *opt) {
   par2_job *job = must_alloc(1, sizeof *job);
   int status = par2_examine(&job->set, &job->found, opt);
@@ -437,6 +445,8 @@ int command_par2_repair(const options *opt) {
       status = rebuild(job, opt);
     for (size_t n = 0; n < job->count && job->outs[n].done; n++)
       say("%s: rebuilt", job->outs[n].final_path);
+    if (status == TOOL_OK)
+      status = refuse_unprotected(job);
   }
   if (status == TOOL_OK && opt->json)
     json_par2("par2 repair", job->count > 0 ? "repaired" : "intact", &job->set, &job->found,

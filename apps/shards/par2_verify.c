@@ -20,11 +20,24 @@ size_t par2_unsound(const par2_found *found) {
   return count;
 }
 
-bool par2_repairable(const par2_found *found) {
+size_t par2_unprotected(const par2_found *found) {
+  size_t count = 0;
   for (size_t f = 0; f < found->set->file_count; f++)
-    if (found->set->files[f].first == SIZE_MAX && found->states[f] != PAR2_INTACT)
-      return false;
-  return found->lost <= found->set->recovery_count;
+    count += found->set->files[f].first == SIZE_MAX && found->states[f] != PAR2_INTACT;
+  return count;
+}
+
+bool par2_determined(const par2_found *found) { return found->lost <= found->set->recovery_count; }
+
+static bool is_repairable(const par2_found *found) {
+  return par2_determined(found) && par2_unprotected(found) == 0;
+}
+
+static const char *prospect(const par2_found *found) {
+  if (is_repairable(found))
+    return "can be repaired";
+  bool part = par2_determined(found) && par2_unprotected(found) < par2_unsound(found);
+  return part ? "can be repaired in part" : "cannot be repaired";
 }
 
 static void say_file(const par2_found *found, size_t f) {
@@ -48,7 +61,7 @@ void par2_say(const par2_found *found) {
   else
     say("%s: %zu of %zu files intact, %zu of %zu blocks lost, %zu recovery blocks: %s", set->name,
         set->file_count - par2_unsound(found), set->file_count, found->lost, set->blocks,
-        set->recovery_count, par2_repairable(found) ? "can be repaired" : "cannot be repaired");
+        set->recovery_count, prospect(found));
 }
 
 static const char *without_dot(const char *path) {
@@ -109,9 +122,9 @@ int command_par2_verify(const options *opt) {
     bool intact = par2_unsound(&found) == 0;
     if (opt->json)
       json_par2("par2 verify",
-                intact                    ? "intact"
-                : par2_repairable(&found) ? "repairable"
-                                          : "lost",
+                intact                  ? "intact"
+                : is_repairable(&found) ? "repairable"
+                                        : "lost",
                 &set, &found, set.recovery_count);
     status = intact ? TOOL_OK : TOOL_WRONG;
   }

@@ -11,7 +11,9 @@ void par2_say(const par2_found *found);
 
 /* Files that are not intact. */
 size_t par2_unsound(const par2_found *found);
-/* Are there enough recovery blocks, and can the set rebuild all files that are not intact? */
-bool par2_repairable(const par2_found *found);
+/* Those of them that the set lists without recovery blocks. */
+size_t par2_unprotected(const par2_found *found);
+/* Are there enough recovery blocks for the lost blocks? */
+bool par2_determined(const par2_found *found);
 
 #endif

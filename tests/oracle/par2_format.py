@@ -86,6 +86,8 @@ class Par2:
     files: Mapping[bytes, bytes]
     block: int
     exponents: Sequence[int]
+    listed: Mapping[bytes, bytes] = field(default_factory=dict)
+    """Files without recovery blocks."""
     names: list[bytes] = field(init=False)
     set_id: bytes = field(init=False)
 
@@ -93,13 +95,16 @@ class Par2:
         self.names = sorted(self.files, key=lambda name: int.from_bytes(self.file_id(name), "little"))
         self.set_id = md5(self.main())
 
+    def data(self, name: bytes) -> bytes:
+        return self.files[name] if name in self.files else self.listed[name]
+
     def file_id(self, name: bytes) -> bytes:
-        data = self.files[name]
+        data = self.data(name)
         return md5(md5(data[:16384]) + struct.pack("<Q", len(data)) + name)
 
     def main(self) -> bytes:
-        ids = [self.file_id(name) for name in self.names]
-        return struct.pack("<QI", self.block, len(ids)) + b"".join(ids)
+        ids = [self.file_id(name) for name in (*self.names, *self.listed)]
+        return struct.pack("<QI", self.block, len(self.names)) + b"".join(ids)
 
     def blocks_of(self, name: bytes) -> list[bytes]:
         data = self.files[name]
@@ -109,7 +114,7 @@ class Par2:
         return [block for name in self.names for block in self.blocks_of(name)]
 
     def description(self, name: bytes) -> bytes:
-        data = self.files[name]
+        data = self.data(name)
         head = self.file_id(name) + md5(data) + md5(data[:16384]) + struct.pack("<Q", len(data))
         return head + padded(name, 4)
 
@@ -130,7 +135,7 @@ class Par2:
         """Return kind and body of each packet."""
         return [
             (MAIN, self.main()),
-            *((DESCRIPTION, self.description(name)) for name in self.names),
+            *((DESCRIPTION, self.description(name)) for name in (*self.names, *self.listed)),
             *((CHECKSUMS, self.checksums(name)) for name in self.names),
             *((RECOVERY, self.recovery(exponent)) for exponent in self.exponents),
             (CREATOR, b"oracle\0\0"),

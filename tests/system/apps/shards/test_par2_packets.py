@@ -314,6 +314,26 @@ def test_an_empty_file_of_another_program(tool: Tool, tmp_path: Path) -> None:
     assert is_whole(tmp_path, files)
 
 
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_file_without_recovery_blocks(sanitized: Tool, tmp_path: Path, lost: bool) -> None:
+    """Other programs can list files that no recovery block protects; the other files can be repaired."""
+    listed = {b"notes": content(90, 5)}
+    index = write_set(tmp_path, Par2(FILES, BLOCK, [0, 1], listed).packets(), FILES | listed)
+    sanitized.ok("par2", "verify", "-q", index)
+    (tmp_path / "notes").unlink()
+    if lost:
+        (tmp_path / "sub/three").unlink()
+    found = sanitized.run("par2", "verify", "-q", index)
+    assert found.status == WRONG
+    assert "notes: missing, and the set cannot rebuild it\n" in found.stdout
+    assert ("can be repaired in part\n" if lost else "cannot be repaired\n") in found.stdout
+    done = sanitized.run("par2", "repair", "-q", index)
+    assert done.status == REFUSED
+    assert f"{index}: 1 damaged or missing files have no recovery blocks\n" in done.stderr
+    assert ("three: rebuilt" in done.stdout) == lost
+    assert is_whole(tmp_path) and not (tmp_path / "notes").exists()
+
+
 def test_a_build_without_md5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.system.apps.shards.support.NETTLE", ())
     build_tool(tmp_path / "gfsmith-shards", "-O0")
