@@ -289,6 +289,9 @@ kept_status database_change(database *d, const change *c) {
   return status;
 }
 
+/* SQLite writes the first page, even if it does not change. */
+kept_status database_touch(database *d) { return run(d, "PRAGMA user_version = 0"); }
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Copy the item of a row. */

@@ -29,6 +29,8 @@ kept_status database_check(database *d, atomic_bool *stop, uint64_t *deleted);
 
 kept_status database_begin(database *d);
 kept_status database_change(database *d, const change *c);
+/* Let the commit write a page to the log, without a change of the content. */
+kept_status database_touch(database *d);
 kept_status database_commit(database *d);
 void database_rollback(database *d);
 /* After KEPT_FULL: move the log into the database, so that it has room again. False: no gain. */

@@ -12,9 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 32 << 20 /* bytes of a transaction, or more in one item */ };
+enum {
+  BATCH = 32 << 20, /* bytes of a transaction, or more in one item */
+  IDLE_S = 10       /* without a change until the disk is probed, which may have failed */
+};
 
 typedef enum state {
   CLOSED,
@@ -116,12 +120,21 @@ static kept_status open_writer(disk *d) {
   return KEPT_GONE;
 }
 
-/* The longest beginning of the queue that fits a transaction; waits for one. NULL: stop. */
+/* Wait for an order, the end, or IDLE_S. */
+static void wait_for_order(disk *d) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += IDLE_S;
+  while (d->waiting.first == NULL && !atomic_load(&d->stop) &&
+         pthread_cond_timedwait(&d->wake, &d->mutex, &until) == 0)
+    ;
+}
+
+/* The longest beginning of the queue that fits a transaction. NULL: none came. */
 static order *take_batch(disk *d) {
   size_t bytes = 0;
   pthread_mutex_lock(&d->mutex);
-  while (d->waiting.first == NULL && !atomic_load(&d->stop))
-    pthread_cond_wait(&d->wake, &d->mutex);
+  wait_for_order(d);
   order *first = d->waiting.first, **end = &d->waiting.first;
   for (; *end != NULL && (bytes == 0 || bytes + (*end)->change.length <= BATCH);
        end = &(*end)->next)
@@ -134,9 +147,11 @@ static order *take_batch(disk *d) {
   return first;
 }
 
-/* Apply orders in one transaction, up to `end`. */
+/* Apply orders in one transaction, up to `end`. Without any, only probe the disk. */
 static kept_status transact(database *d, const order *first, const order *end) {
   kept_status status = database_begin(d);
+  if (status == KEPT_OK && first == NULL)
+    status = database_touch(d);
   for (const order *o = first; status == KEPT_OK && o != end; o = o->next)
     status = database_change(d, &o->change);
   if (status == KEPT_OK)
@@ -196,7 +211,7 @@ static void *work(void *owner) {
     enter(d, READY);
   else
     enter(d, FAILED);
-  while (!fatal(status) && (batch = take_batch(d)) != NULL) {
+  while (!fatal(status) && ((batch = take_batch(d)) != NULL || !atomic_load(&d->stop))) {
     status = work_off(d, batch);
     if (fatal(status))
       enter(d, FAILED);
@@ -392,8 +407,12 @@ shelf *disk_create(const char *folder, uint64_t megabytes, bool used, void *owne
   if (d->events < 0 ||
       (size_t)snprintf(d->path, sizeof d->path, "%s/" PLACE_DATABASE, folder) >= sizeof d->path)
     out_of_memory();
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_mutex_init(&d->mutex, NULL);
-  pthread_cond_init(&d->wake, NULL);
+  pthread_cond_init(&d->wake, &monotonic);
+  pthread_condattr_destroy(&monotonic);
   queue_clear(&d->waiting);
   queue_clear(&d->done);
   return &d->shelf;

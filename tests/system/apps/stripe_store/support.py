@@ -54,6 +54,7 @@ def process_state(pid: int) -> str:
 
 
 QUICK, CLOCK, POWER, NO_FORK = "kallsyms.so", "clock.so", "power.so", "no_fork.so"
+DEAD_DISK = "dead_disk.so"
 """Preloaded libraries, native/*.c."""
 
 

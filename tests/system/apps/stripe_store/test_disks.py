@@ -33,6 +33,7 @@ from tests.system.apps.stripe_store.history import (
 )
 from tests.system.apps.stripe_store.power import Disk, Restorer, entries
 from tests.system.apps.stripe_store.support import (
+    DEAD_DISK,
     DEADLINE,
     POWER,
     DiskStore,
@@ -588,6 +589,24 @@ def test_a_limit_of_the_size_of_files(store: DiskStore) -> None:
     assert store.stats()["state"] == "read-write"
     assert all(process.poll() is None for process in store.running.values())
     assert store.get("large-0") == bytes(1_000_000)
+
+
+def test_disks_that_fail_without_requests(
+    programs: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chunk servers notice that within some seconds, although no command needs the disks, and come back."""
+    dead, folder = memory / "dead", memory / "store"
+    monkeypatch.setenv("DEAD_DISK", str(dead))
+    with running(programs, folder, own=("--disk", "100"), preload=(DEAD_DISK,)) as (_, client):
+        assert client.set(KEY, b"value")
+        dead.touch()
+        for rank in range(1, 6):
+            name = f"chunk_server_{rank}".encode()
+            wait_for("the loss", lambda name=name: client.stats()[name] == b"gone")
+        dead.unlink()
+        wait_for("them to be back", lambda: client.stats()[b"state"] == b"read-write")
+        assert client.get(KEY) == b"value"
+        assert client.stats()[b"chunks_rebuilt"] == 0
 
 
 def test_a_run_whose_disks_are_not_mounted(programs: Path, memory: Path) -> None:
