@@ -119,17 +119,34 @@ static bool open_net(agent *a, const settings *o) {
   return announce(a->folder, "agent", where);
 }
 
+/* The port of the last agent in this folder, at the same address; 0: none. */
+static unsigned short last_port(const agent *a, const settings *o) {
+  char text[FILES_TEXT];
+  address last;
+  if (!files_read(a->folder, "client", text))
+    return 0;
+  text[strcspn(text, "\n")] = '\0';
+  return address_parse(&last, text) && strcmp(last.host, o->listen.host) == 0 ? last.port : 0;
+}
+
+/* An agent that is started again listens where its clients expect it, unless the port is taken. */
+static bool listen_here(agent *a, const settings *o, char where[80]) {
+  unsigned short last = o->listen.port == 0 ? last_port(a, o) : 0;
+  return (last != 0 && clients_listen(a, o->listen.host, last, where)) ||
+         clients_listen(a, o->listen.host, o->listen.port, where);
+}
+
 /* Listen in another network namespace: accepted connections belong to the namespace of the
  * listening socket. */
 static bool listen_in(agent *a, const settings *o, char where[80]) {
   if (o->listen_netns == NULL)
-    return clients_listen(a, o->listen.host, o->listen.port, where);
+    return listen_here(a, o, where);
   int here = space_here();
   if (here < 0 || !space_enter_file(o->listen_netns)) {
     report("--listen-netns %s: %s", o->listen_netns, strerror(errno));
     return false;
   }
-  bool done = clients_listen(a, o->listen.host, o->listen.port, where);
+  bool done = listen_here(a, o, where);
   if (!space_enter(here))
     abort(); /* otherwise no chunk server would be found */
   close(here);

@@ -8,6 +8,7 @@ import random
 import resource
 import select
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -132,6 +133,28 @@ def survives(run: subprocess.Popen[bytes], client: Client) -> bool:
     os.kill(killed, signal.SIGKILL)
     wait_for("it to be started again", lambda: children(run.pid).get("chunk-2", killed) != killed)
     return client.get("key") == b"value" and client.stats()[b"curr_items"] == 1
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_an_agent_that_is_started_again_keeps_its_port(programs: Path, tmp_path: Path, taken: bool) -> None:
+    """Clients know the address that was printed. If another program has taken the port, the agent takes one
+    that is free.
+    """
+    folder = tmp_path / "store"
+    with running(programs, folder) as (run, client), socket.socket() as other:
+        address = folder.joinpath("client").read_text()
+        assert client.set("key", b"value")
+        client.close()
+        agent = children(run.pid)["agent"]
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        os.kill(agent, signal.SIGKILL)
+        wait_for("its end", lambda: children(run.pid).get("agent") != agent)
+        if taken:
+            other.bind(client.server)
+            other.listen()
+        wait_for("the agent", lambda: status(programs, folder)[0] == 0)
+        assert (folder.joinpath("client").read_text() != address) == taken
+        assert taken or client.get("key") == b"value"
 
 
 def test_a_log_at_the_limit_of_its_size(programs: Path, tmp_path: Path) -> None:

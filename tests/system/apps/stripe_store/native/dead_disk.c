@@ -1,5 +1,5 @@
-/* Loaded before the C library: the disk fails as long as the file that DEAD_DISK names exists:
- * nothing can be flushed. What has been read before, or is only written, still succeeds. */
+/* Loaded before the C library: as long as the file that DEAD_DISK names exists, no file can be
+ * flushed. Writes succeed, and so do reads, from the memory of the system. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
