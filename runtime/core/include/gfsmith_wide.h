@@ -113,6 +113,35 @@ GFSMITH_API gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, si
                                                     uint8_t *const *shards, const bool *present,
                                                     const bool *wanted);
 
+/** gfsmith_wide_encode for each of several stripes. Stripes of short shards share the transforms,
+ * so that a call costs about as much as one on shards of count * len bytes (docs/batches.md).
+ *
+ * @param wide the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param data count * k pointers to len bytes each, read: those of stripe s begin at data[s * k]
+ * @param parity count * m pointers to len bytes each, overwritten
+ * @return GFSMITH_EINVAL (wide NULL, a length that the code does not have; with len > 0 and count >
+ *     0, an array or one of its pointers NULL), GFSMITH_ENOMEM */
+GFSMITH_API gfsmith_status gfsmith_wide_encode_stripes(const gfsmith_wide *wide, size_t len,
+                                                       size_t count, const uint8_t *const *data,
+                                                       uint8_t *const *parity);
+
+/** gfsmith_wide_reconstruct for each of several stripes, which miss the same shards.
+ *
+ * @param wide the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param shards count * (k + m) pointers to len bytes each, of which the same may be NULL as in
+ *     gfsmith_wide_reconstruct
+ * @param present k + m flags, whether shard i of every stripe is intact
+ * @param wanted k + m flags, whether to rebuild shard i, or NULL for every missing one
+ * @return as gfsmith_wide_reconstruct, with "len > 0 and count > 0" for "len > 0" */
+GFSMITH_API gfsmith_status gfsmith_wide_reconstruct_stripes(const gfsmith_wide *wide, size_t len,
+                                                            size_t count, uint8_t *const *shards,
+                                                            const bool *present,
+                                                            const bool *wanted);
+
 /** gfsmith_wide_encode, shared by the threads of an executor.
  *
  * @param wide the code

@@ -9,7 +9,7 @@
  * least power of two >= k. The points of block 0 behind the data have the value 0; those behind the
  * parities are never known.
  *
- * Calls work on slices: the same few bytes of every shard. */
+ * Calls work on slices (wide_slices.h). */
 #include "gfsmith_wide.h"
 
 #include <stdatomic.h>
@@ -19,21 +19,14 @@
 #include "codec.h"
 #include "executor.h"
 #include "locator.h"
-#include "path.h"
 #include "prefetch.h"
 #include "sizes.h"
 #include "stream.h"
 #include "transform.h"
 #include "wide_rows.h"
+#include "wide_slices.h"
 
-enum {
-  WORK_BYTES = 8 << 20,  /* of all rows of a slice, unless slices are shortest */
-  KEPT_BYTES = 2 << 20,  /* of the next slices of all shards, if caches keep them */
-  WORK_GOAL = 512 << 10, /* of those of long rows */
-  LONG_ROW = 1024,
-  FETCH_ROWS = 4,   /* distance of prefetching */
-  SLICE_LEAST = 128 /* bytes of a shard: whole vectors of each plane */
-};
+enum { FETCH_ROWS = 4 /* distance of prefetching */ };
 
 typedef struct wide_code {
   const char *name;
@@ -158,15 +151,16 @@ void gfsmith_wide_destroy(gfsmith_wide *wide) {
   free(wide);
 }
 
-/* Memory of a task for the rows of a slice, at a multiple of a cache line. */
+/* A task: its memory for rows, at a multiple of a cache line, and its slices. */
 typedef struct wide_work {
   uint8_t *start;
-  size_t slice; /* most bytes of a shard */
+  size_t most; /* bytes of a row */
+  gfs_wide_slice now, next;
 } wide_work;
 
-/* The rows from `first` on of the work, for a slice of `part` bytes. */
-static gfs_rows rows_of(const wide_work *w, size_t first, size_t part) {
-  return (gfs_rows){.bytes = part, .start = w->start + first * w->slice};
+/* The rows from `first` on of the work. */
+static gfs_rows rows_of(const wide_work *w, size_t first) {
+  return (gfs_rows){.bytes = w->now.stripes * w->now.part, .start = w->start + first * w->most};
 }
 
 static void clear(const gfs_rows *rows, size_t from, size_t to) {
@@ -176,77 +170,80 @@ static void clear(const gfs_rows *rows, size_t from, size_t to) {
 /* A call of which each task takes the next slice until there is none. */
 typedef struct wide_call wide_call;
 struct wide_call {
-  void (*slice)(const wide_call *call, const wide_work *work, size_t at, size_t part);
+  void (*slice)(const wide_call *call, const wide_work *work);
   const gfsmith_wide *wide;
-  const uint8_t *const *data;
-  uint8_t *const *results; /* parities, or all shards */
+  const uint8_t *const *data; /* or all shards */
+  uint8_t *const *results;    /* parities, or all shards */
+  unsigned sources, targets;  /* pointers of a stripe in both arrays */
   const struct wide_loss *lost;
-  size_t len, size; /* of a shard, and of a slice of it */
-  bool fetched;     /* prefetch slices of shards */
-  bool streamed;    /* store results around the cache */
-  size_t distance;  /* of the slice to prefetch, probably the task's next one */
+  gfs_wide_slices slices;
   uint8_t *memory;
   size_t stride; /* bytes of a task's memory */
   atomic_size_t next;
 };
 
-static void fetch_slice(const wide_call *call, const uint8_t *shard, size_t at) {
-  if (shard != NULL && at < call->len)
-    gfs_prefetch_second(shard + at, gfs_least(call->size, call->len - at));
+/* Prefetch a slice of a shard; `shard` points to its address in the first stripe. */
+static void fetch_slice(const wide_call *call, const gfs_wide_slice *slice,
+                        const uint8_t *const *shard) {
+  for (size_t s = slice->stripe; s < slice->stripe + slice->stripes; s++)
+    gfs_prefetch_second(shard[s * call->sources] + slice->at, slice->part);
 }
 
-/* The row of a shard from `at` on. Prefetch the row FETCH_ROWS behind it, that of the shard `later`
- * unless it is NULL, and the next slice of this shard. */
-static void load(const wide_call *call, const gfs_rows *rows, size_t i, const uint8_t *shard,
-                 const uint8_t *later, size_t at) {
-  if (call->fetched) {
-    fetch_slice(call, later, at);
-    fetch_slice(call, shard, at + call->distance);
-  }
-  gfs_wide_load(call->wide->code->layout, &call->wide->transform, rows, i, shard + at);
+/* The row of a shard. Prefetch the row FETCH_ROWS behind it, that of the shard `later` unless it is
+ * NULL, and the next slice of this shard. */
+static void load(const wide_call *call, const wide_work *w, const gfs_rows *rows, size_t i,
+                 const uint8_t *const *shard, const uint8_t *const *later) {
+  if (call->slices.fetched && later != NULL)
+    fetch_slice(call, &w->now, later);
+  if (call->slices.kept)
+    fetch_slice(call, &w->next, shard);
+  gfs_wide_load(call->wide->code->layout, &call->wide->transform, rows, i, &w->now, shard,
+                call->sources);
 }
 
-static void store(const wide_call *call, const gfs_rows *rows, size_t i, uint8_t *shard) {
-  gfs_wide_store(call->wide->code->layout, &call->wide->transform, rows, i, shard, call->streamed);
+static void store(const wide_call *call, const wide_work *w, const gfs_rows *rows, size_t i,
+                  uint8_t *const *shard) {
+  gfs_wide_store(call->wide->code->layout, &call->wide->transform, rows, i, &w->now, shard,
+                 call->targets, call->slices.streamed);
 }
 
-/* The bytes from `at` on of some shards, those of the rows. */
-typedef struct wide_slice {
+/* The shards of the rows of a transform, in the first stripe. */
+typedef struct wide_shards {
   const wide_call *call;
+  const wide_work *work;
   const uint8_t *const *from;
   unsigned given; /* the number of the shards `from` */
   uint8_t *const *to;
-  size_t at;
-} wide_slice;
+} wide_shards;
 
 static void load_row(const void *context, const gfs_rows *rows, unsigned row) {
-  const wide_slice *s = context;
+  const wide_shards *s = context;
   bool has_later = row + FETCH_ROWS < s->given;
-  load(s->call, rows, row, s->from[row], has_later ? s->from[row + FETCH_ROWS] : NULL, s->at);
+  load(s->call, s->work, rows, row, s->from + row, has_later ? s->from + row + FETCH_ROWS : NULL);
   gfs_transform_change(&s->call->wide->transform, rows, row);
 }
 
 static void store_row(const void *context, const gfs_rows *rows, unsigned row) {
-  const wide_slice *s = context;
+  const wide_shards *s = context;
   gfs_transform_change(&s->call->wide->transform, rows, row);
-  store(s->call, rows, row, s->to[row] + s->at);
+  store(s->call, s->work, rows, row, s->to + row);
 }
 
 /* The data determine a polynomial in block 0; the parities are its values in the other blocks. */
-static void encode_behind(const wide_call *call, const wide_work *w, size_t at, size_t part) {
+static void encode_behind(const wide_call *call, const wide_work *w) {
   const gfsmith_wide *wide = call->wide;
   const gfs_transform *t = &wide->transform;
   const unsigned block = wide->block;
-  gfs_rows polynomial = rows_of(w, 0, part);
-  const wide_slice from = {.call = call, .from = call->data, .given = wide->k, .at = at};
+  gfs_rows polynomial = rows_of(w, 0);
+  const wide_shards from = {.call = call, .work = w, .from = call->data, .given = wide->k};
   clear(&polynomial, wide->k, block);
   gfs_transform_inverse(t, &polynomial, block, 0, wide->k, (gfs_row_visit){load_row, &from});
   for (unsigned first = 0; first < wide->m; first += block) {
     bool last = wide->m - first <= block;
-    gfs_rows rows = last ? polynomial : rows_of(w, block, part);
+    gfs_rows rows = last ? polynomial : rows_of(w, block);
     if (!last)
-      memcpy(rows.start, polynomial.start, block * part);
-    const wide_slice to = {.call = call, .to = call->results + first, .at = at};
+      memcpy(rows.start, polynomial.start, block * rows.bytes);
+    const wide_shards to = {.call = call, .work = w, .to = call->results + first};
     gfs_transform_forward(t, &rows, block, block + first, 0, last ? wide->m - first : block,
                           (gfs_row_visit){store_row, &to});
   }
@@ -254,73 +251,54 @@ static void encode_behind(const wide_call *call, const wide_work *w, size_t at, 
 
 /* The parities are the values in block 0 of the sum of the polynomials that the blocks of data
  * determine. */
-static void encode_before(const wide_call *call, const wide_work *w, size_t at, size_t part) {
+static void encode_before(const wide_call *call, const wide_work *w) {
   const gfsmith_wide *wide = call->wide;
   const gfs_transform *t = &wide->transform;
   const unsigned block = wide->block;
-  gfs_rows sum = rows_of(w, 0, part);
+  gfs_rows sum = rows_of(w, 0);
   for (unsigned first = 0; first < wide->k; first += block) {
     unsigned given = wide->k - first < block ? wide->k - first : block;
-    gfs_rows rows = first == 0 ? sum : rows_of(w, block, part);
-    const wide_slice s = {.call = call, .from = call->data + first, .given = given, .at = at};
+    gfs_rows rows = first == 0 ? sum : rows_of(w, block);
+    const wide_shards s = {.call = call, .work = w, .from = call->data + first, .given = given};
     clear(&rows, given, block);
     gfs_transform_inverse(t, &rows, block, block + first, given, (gfs_row_visit){load_row, &s});
     if (first > 0)
       gfs_transform_add(t, &sum, 0, &rows, 0, block);
   }
-  const wide_slice s = {.call = call, .to = call->results, .at = at};
+  const wide_shards s = {.call = call, .work = w, .to = call->results};
   gfs_transform_forward(t, &sum, block, 0, 0, wide->m, (gfs_row_visit){store_row, &s});
 }
 
 static void run_slices(void *argument, unsigned index) {
   wide_call *call = argument;
-  const wide_work work = {.start = call->memory + index * call->stride, .slice = call->size};
-  size_t count = (call->len + call->size - 1) / call->size, n;
-  while ((n = atomic_fetch_add_explicit(&call->next, 1, memory_order_relaxed)) < count) {
-    size_t at = n * call->size;
-    call->slice(call, &work, at, gfs_least(call->size, call->len - at));
+  wide_work work = {.start = call->memory + index * call->stride,
+                    .most = gfs_wide_row_most(&call->slices)};
+  size_t n;
+  while ((n = atomic_fetch_add_explicit(&call->next, 1, memory_order_relaxed)) <
+         call->slices.total) {
+    work.now = gfs_wide_slice_at(&call->slices, n);
+    work.next = gfs_wide_slice_at(&call->slices, n + call->slices.tasks);
+    call->slice(call, &work);
   }
-  if (call->streamed)
+  if (call->slices.streamed)
     gfs_stream_fence();
 }
 
-/* Bytes of a shard in a slice, at most `most`, if there are at least so many slices. */
-static size_t slice_size(size_t most, size_t len, size_t slices) {
-  size_t share = (len + slices - 1) / slices + SLICE_LEAST - 1;
-  size_t size = gfs_least(most, share) / SLICE_LEAST * SLICE_LEAST;
-  return gfs_least(size < SLICE_LEAST ? SLICE_LEAST : size, len);
-}
-
-/* Shards of fewer bytes are assumed to be in a core's own cache, or in one that is almost as fast.
- */
-static void choose_path(wide_call *call) {
-  const unsigned shards = call->wide->k + call->wide->m;
-  gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, shards, call->len);
-  call->fetched = path != GFS_PATH_cached && call->len >= GFS_SHARED_BYTES / shards;
-  call->streamed = GFS_STREAM_EXISTS && call->fetched && path >= GFS_PATH_distant;
-}
-
-/* Choose the slices of so many tasks. The next slice is prefetched if the caches keep it. Slices
- * are smaller then, so that a core's own cache has room for the next one, but calls of kernels for
- * shorter rows than LONG_ROW cost more than a larger slice. */
-static void choose_slices(wide_call *call, size_t rows, size_t tasks) {
-  const gfsmith_wide *wide = call->wide;
-  size_t sources = wide->k + (call->lost != NULL ? wide->m : 0);
-  size_t most = gfs_least(WORK_BYTES / rows, GFS_WIDE_SLICE_MOST), goal = WORK_GOAL / rows;
-  goal = gfs_least(most, goal > LONG_ROW ? goal : LONG_ROW);
-  bool kept = call->fetched && sources * goal <= KEPT_BYTES;
-  call->size = slice_size(kept ? goal : most, call->len, tasks);
-  call->distance = kept ? tasks * call->size : call->len;
-  call->stride = (rows * call->size + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * GFS_CACHE_LINE;
-}
+/* Stripes whose pointers stand one stripe after the other. */
+typedef struct wide_stripes {
+  size_t len, count;
+} wide_stripes;
 
 /* Compute all slices, in this thread or in those of an executor. */
-static gfsmith_status run_wide(wide_call *call, size_t rows, const gfsmith_executor *executor) {
-  const gfsmith_wide *wide = call->wide;
-  bool shared = gfs_is_shared(executor, wide->k + wide->m, call->len);
-  size_t tasks = shared ? gfs_least(executor->workers, (call->len - 1) / SLICE_LEAST + 1) : 1;
-  choose_path(call);
-  choose_slices(call, rows, tasks);
+static gfsmith_status run_wide(wide_call *call, const wide_stripes *stripes, size_t rows,
+                               const gfsmith_executor *executor) {
+  const unsigned shards = call->wide->k + call->wide->m;
+  const gfs_wide_demand demand = {.shards = shards, .sources = call->sources, .rows = rows};
+  bool shared = gfs_is_shared(executor, shards, stripes->len * stripes->count);
+  call->slices =
+      gfs_wide_slices_of(stripes->len, stripes->count, &demand, shared ? executor->workers : 1);
+  const size_t tasks = call->slices.tasks, bytes = rows * gfs_wide_row_most(&call->slices);
+  call->stride = (bytes + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * GFS_CACHE_LINE;
   if (tasks > (SIZE_MAX - GFS_CACHE_LINE) / call->stride)
     return GFSMITH_ENOMEM;
   void *allocated = malloc(tasks * call->stride + GFS_CACHE_LINE);
@@ -336,27 +314,41 @@ static gfsmith_status run_wide(wide_call *call, size_t rows, const gfsmith_execu
   return GFSMITH_OK;
 }
 
-gfsmith_status gfsmith_wide_encode_parallel(const gfsmith_wide *wide,
-                                            const gfsmith_executor *executor, size_t len,
-                                            const uint8_t *const *data, uint8_t *const *parity) {
+static gfsmith_status encode_wide(const gfsmith_wide *wide, const gfsmith_executor *executor,
+                                  const wide_stripes *stripes, const uint8_t *const *data,
+                                  uint8_t *const *parity) {
+  const size_t len = stripes->len, count = stripes->count;
   if (wide == NULL || len % wide->code->granule != 0)
     return GFSMITH_EINVAL;
-  if (len == 0)
+  if (len == 0 || count == 0)
     return GFSMITH_OK;
-  if (!gfs_all_given(data, wide->k) || !gfs_all_given((const uint8_t *const *)parity, wide->m))
+  if (!gfs_all_given(data, count * wide->k) ||
+      !gfs_all_given((const uint8_t *const *)parity, count * wide->m))
     return GFSMITH_EINVAL;
   bool one_block = shards_behind(wide) <= wide->block;
   wide_call call = {.slice = wide->data_first ? encode_behind : encode_before,
                     .wide = wide,
                     .data = data,
                     .results = parity,
-                    .len = len};
-  return run_wide(&call, (size_t)wide->block * (one_block ? 1 : 2), executor);
+                    .sources = wide->k,
+                    .targets = wide->m};
+  return run_wide(&call, stripes, (size_t)wide->block * (one_block ? 1 : 2), executor);
+}
+
+gfsmith_status gfsmith_wide_encode_stripes(const gfsmith_wide *wide, size_t len, size_t count,
+                                           const uint8_t *const *data, uint8_t *const *parity) {
+  return encode_wide(wide, NULL, &(wide_stripes){len, count}, data, parity);
+}
+
+gfsmith_status gfsmith_wide_encode_parallel(const gfsmith_wide *wide,
+                                            const gfsmith_executor *executor, size_t len,
+                                            const uint8_t *const *data, uint8_t *const *parity) {
+  return encode_wide(wide, executor, &(wide_stripes){len, 1}, data, parity);
 }
 
 gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t len, const uint8_t *const *data,
                                    uint8_t *const *parity) {
-  return gfsmith_wide_encode_parallel(wide, NULL, len, data, parity);
+  return gfsmith_wide_encode_stripes(wide, len, 1, data, parity);
 }
 
 /* A loss: the wanted shards, and tables of a constant for each present or wanted one. */
@@ -426,30 +418,29 @@ static void multiply(const gfs_transform *t, const uint8_t *table, const gfs_row
   t->dot(from->bytes / t->planes, t->planes, table, src, dst);
 }
 
-/* The bytes from `at` on of the shards, and a row for a part of one. */
+/* The slice of a repair, and a row for a shard. */
 typedef struct wide_repair {
   const wide_call *call;
+  const wide_work *work;
   const gfs_rows *one;
-  size_t at;
 } wide_repair;
 
-/* The shard of a point, NULL if it is missing. */
-static const uint8_t *present_shard(const wide_call *call, unsigned point) {
+/* The pointer to the shard of a point in the first stripe, NULL if it is missing. */
+static const uint8_t *const *present_shard(const wide_call *call, unsigned point) {
   unsigned shard = shard_of(call->wide, point);
   bool exists = shard < call->wide->k + call->wide->m && call->lost->present[shard];
-  return exists ? call->results[shard] : NULL;
+  return exists ? call->data + shard : NULL;
 }
 
 static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_repair *r = context;
   const gfsmith_wide *wide = r->call->wide;
-  const uint8_t *shard = present_shard(r->call, row);
+  const uint8_t *const *shard = present_shard(r->call, row);
   if (shard == NULL) {
     clear(rows, row, row + 1);
     return;
   }
-  const uint8_t *later = r->call->fetched ? present_shard(r->call, row + FETCH_ROWS) : NULL;
-  load(r->call, r->one, 0, shard, later, r->at);
+  load(r->call, r->work, r->one, 0, shard, present_shard(r->call, row + FETCH_ROWS));
   const uint8_t *table = r->call->lost->tables + shard_of(wide, row) * wide->transform.entry;
   multiply(&wide->transform, table, r->one, 0, rows, row);
 }
@@ -462,84 +453,119 @@ static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
   if (shard == wide->k + wide->m || !lost->wanted[shard])
     return;
   multiply(&wide->transform, lost->tables + shard * wide->transform.entry, rows, row, r->one, 0);
-  store(r->call, r->one, 0, r->call->results[shard] + r->at);
+  store(r->call, r->work, r->one, 0, r->call->results + shard);
 }
 
 /* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
  * points. There its derivative, also with the product added, is the polynomial times the locator's
  * derivative. */
-static void reconstruct_slice(const wide_call *call, const wide_work *w, size_t at, size_t part) {
+static void reconstruct_slice(const wide_call *call, const wide_work *w) {
   const gfsmith_wide *wide = call->wide;
   const wide_loss *lost = call->lost;
   const gfs_transform *t = &wide->transform;
   const unsigned n = wide->points, given = wide->block + shards_behind(wide);
-  gfs_rows rows = rows_of(w, 0, part), one = rows_of(w, n, part);
-  const wide_repair r = {.call = call, .one = &one, .at = at};
+  gfs_rows rows = rows_of(w, 0), one = rows_of(w, n);
+  const wide_repair r = {.call = call, .work = w, .one = &one};
   clear(&rows, given, n);
   gfs_transform_inverse(t, &rows, n, 0, given, (gfs_row_visit){fill_row, &r});
   gfs_transform_derive(t, &rows, n);
   gfs_transform_forward(t, &rows, n, 0, lost->from, lost->to, (gfs_row_visit){take_row, &r});
 }
 
-/* Fill the wanted shards and the range of their points. Errors as gfsmith_wide_reconstruct. */
-static gfsmith_status find_loss(const gfsmith_wide *wide, uint8_t *const *shards,
-                                const bool *wanted, wide_loss *lost) {
+/* Fill the wanted shards and the range of their points. */
+static void find_loss(const gfsmith_wide *wide, const bool *wanted, wide_loss *lost) {
   lost->from = wide->points;
   lost->to = 0;
   for (unsigned i = 0; i < wide->k + wide->m; i++) {
     lost->wanted[i] = !lost->present[i] && (wanted == NULL || wanted[i]);
-    if ((lost->present[i] || lost->wanted[i]) && shards[i] == NULL)
-      return GFSMITH_EINVAL;
     unsigned point = point_of(wide, i);
     if (lost->wanted[i] && point < lost->from)
       lost->from = point;
     if (lost->wanted[i] && point >= lost->to)
       lost->to = point + 1;
   }
-  return GFSMITH_OK;
+}
+
+/* Are the pointers of all present and wanted shards given? */
+static bool shards_given(const gfsmith_wide *wide, const wide_loss *lost, size_t count,
+                         uint8_t *const *shards) {
+  const unsigned total = wide->k + wide->m;
+  for (size_t s = 0; s < count; s++)
+    for (unsigned i = 0; i < total; i++)
+      if ((lost->present[i] || lost->wanted[i]) && shards[s * total + i] == NULL)
+        return false;
+  return true;
 }
 
 /* Rebuild the wanted shards, of which there are some. */
 static gfsmith_status rebuild(const gfsmith_wide *wide, const gfsmith_executor *executor,
-                              size_t len, uint8_t *const *shards, wide_loss *lost) {
+                              const wide_stripes *stripes, uint8_t *const *shards,
+                              wide_loss *lost) {
   gfsmith_status status = fill_constants(wide, lost);
   if (status != GFSMITH_OK)
     return status;
-  wide_call call = {
-      .slice = reconstruct_slice, .wide = wide, .results = shards, .lost = lost, .len = len};
-  return run_wide(&call, (size_t)wide->points + 1, executor);
+  const unsigned total = wide->k + wide->m;
+  wide_call call = {.slice = reconstruct_slice,
+                    .wide = wide,
+                    .data = (const uint8_t *const *)shards,
+                    .results = shards,
+                    .sources = total,
+                    .targets = total,
+                    .lost = lost};
+  return run_wide(&call, stripes, (size_t)wide->points + 1, executor);
 }
 
-gfsmith_status gfsmith_wide_reconstruct_parallel(const gfsmith_wide *wide,
-                                                 const gfsmith_executor *executor, size_t len,
-                                                 uint8_t *const *shards, const bool *present,
-                                                 const bool *wanted) {
-  if (wide == NULL || present == NULL || len % wide->code->granule != 0 ||
-      (len > 0 && shards == NULL))
-    return GFSMITH_EINVAL;
-  const unsigned total = wide->k + wide->m;
+/* Are there more missing shards than parities? */
+static bool too_many_missing(const gfsmith_wide *wide, const bool *present) {
   unsigned missing = 0;
-  for (unsigned i = 0; i < total; i++)
+  for (unsigned i = 0; i < wide->k + wide->m; i++)
     missing += !present[i];
-  if (missing > wide->m)
+  return missing > wide->m;
+}
+
+static gfsmith_status reconstruct_wide(const gfsmith_wide *wide, const gfsmith_executor *executor,
+                                       const wide_stripes *stripes, uint8_t *const *shards,
+                                       const bool *present, const bool *wanted) {
+  const bool empty = stripes->len == 0 || stripes->count == 0;
+  if (wide == NULL || present == NULL || stripes->len % wide->code->granule != 0 ||
+      (!empty && shards == NULL))
+    return GFSMITH_EINVAL;
+  if (too_many_missing(wide, present))
     return GFSMITH_ETOOMANY;
-  if (len == 0)
+  if (empty)
     return GFSMITH_OK;
+  const unsigned total = wide->k + wide->m;
   uint8_t *memory = malloc(total * (wide->transform.entry + sizeof(bool)));
   if (memory == NULL)
     return GFSMITH_ENOMEM;
   wide_loss lost = {.present = present,
                     .wanted = (bool *)(memory + total * wide->transform.entry),
                     .tables = memory};
-  gfsmith_status status = find_loss(wide, shards, wanted, &lost);
-  if (status == GFSMITH_OK && lost.to > 0)
-    status = rebuild(wide, executor, len, shards, &lost);
+  find_loss(wide, wanted, &lost);
+  gfsmith_status status = GFSMITH_OK;
+  if (!shards_given(wide, &lost, stripes->count, shards))
+    status = GFSMITH_EINVAL;
+  else if (lost.to > 0)
+    status = rebuild(wide, executor, stripes, shards, &lost);
   free(memory);
   return status;
+}
+
+gfsmith_status gfsmith_wide_reconstruct_stripes(const gfsmith_wide *wide, size_t len, size_t count,
+                                                uint8_t *const *shards, const bool *present,
+                                                const bool *wanted) {
+  return reconstruct_wide(wide, NULL, &(wide_stripes){len, count}, shards, present, wanted);
+}
+
+gfsmith_status gfsmith_wide_reconstruct_parallel(const gfsmith_wide *wide,
+                                                 const gfsmith_executor *executor, size_t len,
+                                                 uint8_t *const *shards, const bool *present,
+                                                 const bool *wanted) {
+  return reconstruct_wide(wide, executor, &(wide_stripes){len, 1}, shards, present, wanted);
 }
 
 gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, size_t len,
                                         uint8_t *const *shards, const bool *present,
                                         const bool *wanted) {
-  return gfsmith_wide_reconstruct_parallel(wide, NULL, len, shards, present, wanted);
+  return gfsmith_wide_reconstruct_stripes(wide, len, 1, shards, present, wanted);
 }

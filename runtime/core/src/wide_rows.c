@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gfsmith_wide.h"
+#include "inlining.h"
 #include "sizes.h"
 #include "stream.h"
 
@@ -35,41 +36,49 @@ static inline void join(gfs_wide_layout layout, size_t count, const uint8_t *res
   }
 }
 
-void gfs_wide_load(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
-                   const uint8_t *shard) {
-  uint8_t *low = gfs_transform_plane(t, rows, i, 0);
+/* Bytes of a shard to the planes of a row: those of one stripe. */
+static GFS_NOT_INLINED void split_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *shard,
+                                        uint8_t *low, uint8_t *high) {
   if (layout == GFS_WIDE_BYTES) {
-    memcpy(low, shard, rows->bytes);
+    memcpy(low, shard, bytes);
     return;
   }
-  uint8_t *high = gfs_transform_plane(t, rows, i, 1);
-  size_t at = 0, elements = rows->bytes / 2;
+  size_t at = 0, elements = bytes / 2;
   for (; at + HALF <= elements; at += HALF)
     split(layout, HALF, shard + 2 * at, low + at, high + at);
-  split(layout, elements - at, shard + 2 * at, low + at, high + at);
+  if (at < elements)
+    split(layout, elements - at, shard + 2 * at, low + at, high + at);
 }
 
-/* The planes of a row as bytes of a shard. */
-static void join_row(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
-                     uint8_t *shard) {
-  const uint8_t *low = gfs_transform_plane(t, rows, i, 0);
+static GFS_NOT_INLINED void join_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *low,
+                                       const uint8_t *high, uint8_t *shard) {
   if (layout == GFS_WIDE_BYTES) {
-    memcpy(shard, low, rows->bytes);
+    memcpy(shard, low, bytes);
     return;
   }
-  const uint8_t *high = gfs_transform_plane(t, rows, i, 1);
-  size_t at = 0, elements = rows->bytes / 2;
+  size_t at = 0, elements = bytes / 2;
   for (; at + HALF <= elements; at += HALF)
     join(layout, HALF, low + at, high + at, shard + 2 * at);
-  join(layout, elements - at, low + at, high + at, shard + 2 * at);
+  if (at < elements)
+    join(layout, elements - at, low + at, high + at, shard + 2 * at);
+}
+
+void gfs_wide_load(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
+                   const gfs_wide_slice *slice, const uint8_t *const *shard, size_t pitch) {
+  const size_t bytes = slice->part, elements = layout == GFS_WIDE_BYTES ? bytes : bytes / 2;
+  uint8_t *low = gfs_transform_plane(t, rows, i, 0);
+  uint8_t *high = gfs_transform_plane(t, rows, i, t->planes - 1);
+  shard += slice->stripe * pitch;
+  for (size_t n = slice->stripes; n > 0; n--, shard += pitch, low += elements, high += elements)
+    split_piece(layout, bytes, *shard + slice->at, low, high);
 }
 
 /* The same around the cache, whose lines need not begin where the shard does. */
-static void stream_row(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows,
-                       size_t i, uint8_t *shard) {
-  uint8_t joined[GFS_WIDE_SLICE_MOST];
-  join_row(layout, t, rows, i, joined);
-  gfs_stream_copy(shard, joined, rows->bytes);
+static GFS_NOT_INLINED void stream_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *low,
+                                         const uint8_t *high, uint8_t *shard) {
+  uint8_t joined[GFS_WIDE_ROW_MOST];
+  join_piece(layout, bytes, low, high, joined);
+  gfs_stream_copy(shard, joined, bytes);
 }
 
 static bool has_whole_lines(const uint8_t *shard, size_t bytes) {
@@ -77,21 +86,26 @@ static bool has_whole_lines(const uint8_t *shard, size_t bytes) {
 }
 
 /* The same for halves of complete lines. */
-static void stream_halves(const gfs_transform *t, const gfs_rows *rows, size_t i, uint8_t *shard) {
-  const uint8_t *low = gfs_transform_plane(t, rows, i, 0);
-  const uint8_t *high = gfs_transform_plane(t, rows, i, 1);
-  for (size_t at = 0; at < rows->bytes / 2; at += HALF) {
+static void stream_halves(size_t bytes, const uint8_t *low, const uint8_t *high, uint8_t *shard) {
+  for (size_t at = 0; at < bytes / 2; at += HALF) {
     gfs_stream_half(shard + 2 * at, low + at);
     gfs_stream_half(shard + 2 * at + HALF, high + at);
   }
 }
 
 void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
-                    uint8_t *shard, bool stream) {
-  if (!stream)
-    join_row(layout, t, rows, i, shard);
-  else if (layout == GFS_WIDE_HALVES && has_whole_lines(shard, rows->bytes))
-    stream_halves(t, rows, i, shard);
-  else
-    stream_row(layout, t, rows, i, shard);
+                    const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch, bool stream) {
+  const size_t bytes = slice->part, elements = layout == GFS_WIDE_BYTES ? bytes : bytes / 2;
+  const uint8_t *low = gfs_transform_plane(t, rows, i, 0);
+  const uint8_t *high = gfs_transform_plane(t, rows, i, t->planes - 1);
+  shard += slice->stripe * pitch;
+  for (size_t n = slice->stripes; n > 0; n--, shard += pitch, low += elements, high += elements) {
+    uint8_t *to = *shard + slice->at;
+    if (!stream)
+      join_piece(layout, bytes, low, high, to);
+    else if (layout == GFS_WIDE_HALVES && has_whole_lines(to, bytes))
+      stream_halves(bytes, low, high, to);
+    else
+      stream_piece(layout, bytes, low, high, to);
+  }
 }

@@ -3,8 +3,7 @@
 #define GFS_WIDE_ROWS_H
 
 #include "transform.h"
-
-enum { GFS_WIDE_SLICE_MOST = 4096 /* bytes of a row */ };
+#include "wide_slices.h"
 
 /* The places of the low and high bytes of a shard's elements. */
 typedef enum gfs_wide_layout {
@@ -13,12 +12,13 @@ typedef enum gfs_wide_layout {
   GFS_WIDE_WORDS   /* every word is a low byte and a high one */
 } gfs_wide_layout;
 
-/* Row i = a slice of a shard, split into planes. */
+/* Row i = a slice of a shard, split into planes. shard[s * pitch] is the address of the shard in
+ * stripe s. */
 void gfs_wide_load(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
-                   const uint8_t *shard);
+                   const gfs_wide_slice *slice, const uint8_t *const *shard, size_t pitch);
 
 /* A slice of a shard = row i. stream: by stores around the cache (gfs_stream_fence). */
 void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
-                    uint8_t *shard, bool stream);
+                    const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch, bool stream);
 
 #endif

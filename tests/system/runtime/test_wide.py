@@ -20,7 +20,9 @@ from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 CORE = ROOT / "runtime/core/src"
-SOURCES = [CORE / name for name in ("wide.c", "wide_rows.c", "transform.c", "locator.c", "cantor.c")]
+SOURCES = [
+    CORE / name for name in ("wide.c", "wide_slices.c", "wide_rows.c", "transform.c", "locator.c", "cantor.c")
+]
 
 
 class Wide:

@@ -1,0 +1,59 @@
+#include "wide_slices.h"
+
+#include "path.h"
+#include "sizes.h"
+#include "stream.h"
+
+enum {
+  WORK_BYTES = 8 << 20,  /* of all rows of a slice, unless slices are shortest */
+  KEPT_BYTES = 2 << 20,  /* of the next slices of all shards, if caches keep them */
+  WORK_GOAL = 512 << 10, /* of those of long rows */
+  LONG_ROW = 1024,
+  SLICE_LEAST = 128 /* bytes of a row: whole vectors of each plane */
+};
+
+/* Bytes of a row, at most `most`, if there are at least so many slices. */
+static size_t row_size(size_t most, size_t bytes, size_t slices) {
+  size_t share = (bytes + slices - 1) / slices + SLICE_LEAST - 1;
+  size_t size = gfs_least(most, share) / SLICE_LEAST * SLICE_LEAST;
+  return gfs_least(size < SLICE_LEAST ? SLICE_LEAST : size, bytes);
+}
+
+/* Rows have parts of shards, or as many whole shards as fit. */
+static void cut_rows(gfs_wide_slices *s, size_t row) {
+  s->part = gfs_least(row, s->len);
+  s->stripes = row / s->part;
+  size_t groups = (s->count + s->stripes - 1) / s->stripes;
+  s->total = groups * ((s->len + s->part - 1) / s->part);
+}
+
+/* Shards of fewer bytes are assumed to be in a core's own cache, or in one that is almost as fast.
+ *
+ * The next slice is prefetched if the caches keep it. Slices are smaller then, so that a core's own
+ * cache has room for the next one, but calls of kernels for shorter rows than LONG_ROW cost more
+ * than a larger slice. */
+gfs_wide_slices gfs_wide_slices_of(size_t len, size_t count, const gfs_wide_demand *demand,
+                                   size_t workers) {
+  const size_t bytes = len * count;
+  gfs_wide_slices s = {.len = len, .count = count};
+  s.fetched = bytes >= GFS_SHARED_BYTES / demand->shards;
+  s.streamed = GFS_STREAM_EXISTS && s.fetched && len >= gfs_limits_here()->stream_min;
+  s.tasks = gfs_least(workers, (bytes - 1) / SLICE_LEAST + 1);
+  size_t most = gfs_least(WORK_BYTES / demand->rows, GFS_WIDE_ROW_MOST);
+  size_t goal = WORK_GOAL / demand->rows;
+  goal = gfs_least(most, goal > LONG_ROW ? goal : LONG_ROW);
+  s.kept = s.fetched && demand->sources * goal <= KEPT_BYTES;
+  cut_rows(&s, row_size(s.kept ? goal : most, bytes, s.tasks));
+  return s;
+}
+
+gfs_wide_slice gfs_wide_slice_at(const gfs_wide_slices *s, size_t n) {
+  if (n >= s->total)
+    return (gfs_wide_slice){.stripes = 0};
+  size_t parts = (s->len + s->part - 1) / s->part;
+  size_t stripe = n / parts * s->stripes, at = n % parts * s->part;
+  return (gfs_wide_slice){.stripe = stripe,
+                          .stripes = gfs_least(s->stripes, s->count - stripe),
+                          .at = at,
+                          .part = gfs_least(s->part, s->len - at)};
+}
