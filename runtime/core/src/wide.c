@@ -487,7 +487,7 @@ static void find_loss(const gfsmith_wide *wide, const bool *wanted, wide_loss *l
 }
 
 /* Are the pointers of all present and wanted shards given? */
-static bool shards_given(const gfsmith_wide *wide, const wide_loss *lost, size_t count,
+static bool repair_given(const gfsmith_wide *wide, const wide_loss *lost, size_t count,
                          uint8_t *const *shards) {
   const unsigned total = wide->k + wide->m;
   for (size_t s = 0; s < count; s++)
@@ -543,7 +543,7 @@ static gfsmith_status reconstruct_wide(const gfsmith_wide *wide, const gfsmith_e
                     .tables = memory};
   find_loss(wide, wanted, &lost);
   gfsmith_status status = GFSMITH_OK;
-  if (!shards_given(wide, &lost, stripes->count, shards))
+  if (!repair_given(wide, &lost, stripes->count, shards))
     status = GFSMITH_EINVAL;
   else if (lost.to > 0)
     status = rebuild(wide, executor, stripes, shards, &lost);

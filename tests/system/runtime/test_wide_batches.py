@@ -176,7 +176,7 @@ def holed(pointers: Any, index: int) -> Any:
 MUTANTS = (
     Mutant("count * wide->k", "wide->k", within="encode_wide"),
     Mutant("count * wide->m", "wide->m", within="encode_wide"),
-    Mutant("shards[s * total + i]", "shards[i]", within="shards_given"),
+    Mutant("shards[s * total + i]", "shards[i]", within="repair_given"),
     Mutant("len == 0 || count == 0", "len == 0", within="encode_wide"),
     Mutant("stripes->len == 0 || stripes->count == 0", "stripes->len == 0", within="reconstruct_wide"),
     Mutant("call->sources", "call->targets", within="load"),
