@@ -103,7 +103,7 @@ impl Codec {
 }
 
 /// The number of stripes of `each` shards.
-fn stripes(shards: usize, each: usize) -> Result<usize> {
+pub(crate) fn stripes(shards: usize, each: usize) -> Result<usize> {
     let number = shards.div_ceil(each);
     count("shards", number * each, shards)?;
     Ok(number)

@@ -4,11 +4,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ptr::null;
 
+use crate::batch::stripes;
 use crate::checksum::Checksum;
 use crate::codec::Codec;
 use crate::error::{count, done, Result};
 use crate::repair::pointer;
-use crate::shards::Shards;
+use crate::shards::{Shards, Stripes};
 use crate::sys;
 
 /// Calls with checksums of shards, in the calling thread.
@@ -30,11 +31,35 @@ impl Codec {
         let sources = Shards::reading(data, self.data_shard_count())?;
         let length = sources.length();
         let targets = self.parities(parity, length)?;
-        self.states(kind, length, states)?;
+        self.states(kind, length, 1, states)?;
         // SAFETY: as encode, and k + m numbers to read and write.
         done(length, self.unit(), unsafe {
             let (from, to) = (sources.constant(), targets.mutable());
             sys::encode_checksums(self.codec(), kind.number(), length, from, to, states.as_mut_ptr())
+        })
+    }
+
+    /// [`encode_stripes`](Codec::encode_stripes), and the checksums of all shards, in one pass over memory.
+    /// `states` has k + m numbers for each stripe, stripe after stripe; they and the errors are those of
+    /// [`encode_checksums`](Codec::encode_checksums).
+    pub fn encode_stripes_checksums(
+        &self,
+        kind: Checksum,
+        data: &[impl AsRef<[u8]>],
+        parity: &mut [impl AsMut<[u8]>],
+        states: &mut [u64],
+    ) -> Result<()> {
+        let stripes = stripes(data.len(), self.data_shard_count())?;
+        count("shards", stripes * self.parity_shard_count(), parity.len())?;
+        let sources = Stripes::reading(data.iter().map(AsRef::as_ref))?;
+        let targets = Stripes::writing(parity, data.len(), sources.known_length(), |_| true)?;
+        let length = sources.length();
+        self.states(kind, length, stripes, states)?;
+        // SAFETY: as encode_stripes, and k + m numbers to read and write for each stripe.
+        done(length, self.unit(), unsafe {
+            let (number, from, to) = (kind.number(), sources.constant(), targets.mutable());
+            let states = states.as_mut_ptr();
+            sys::encode_stripes_checksums(self.codec(), number, length, stripes, from, to, states)
         })
     }
 
@@ -60,8 +85,8 @@ impl Codec {
     ) -> Result<Vec<bool>> {
         let all = self.touched(shards, present, wanted)?;
         let length = all.length();
-        self.states(kind, length, states)?;
-        expected.map_or(Ok(()), |expected| self.states(kind, length, expected))?;
+        self.states(kind, length, 1, states)?;
+        expected.map_or(Ok(()), |expected| self.states(kind, length, 1, expected))?;
         let mut wrong = vec![false; self.total_shard_count()];
         // SAFETY: as reconstruct_in_place, and k + m numbers and flags each.
         done(length, self.unit(), unsafe {
@@ -89,7 +114,7 @@ impl Codec {
         states: &mut [u64],
     ) -> Result<bool> {
         let all = Shards::reading(shards, self.total_shard_count())?;
-        self.states(kind, all.length(), states)?;
+        self.states(kind, all.length(), 1, states)?;
         let mut ok = true;
         // SAFETY: k + m pointers to read, k + m numbers to read and write, and a valid pointer for the result.
         done(all.length(), self.unit(), unsafe {
@@ -99,9 +124,9 @@ impl Codec {
         Ok(ok)
     }
 
-    /// Check the number and the bits of the checksums of shards, and the shards' length.
-    fn states(&self, kind: Checksum, length: usize, states: &[u64]) -> Result<()> {
-        count("checksums", self.total_shard_count(), states.len())?;
+    /// Check the number and the bits of the checksums of the shards of stripes, and the shards' length.
+    fn states(&self, kind: Checksum, length: usize, stripes: usize, states: &[u64]) -> Result<()> {
+        count("checksums", stripes * self.total_shard_count(), states.len())?;
         kind.allow(states)?;
         kind.allow_length(length)
     }

@@ -180,6 +180,10 @@ library! {
         codec: *const Codec, kind: Checksum, len: usize, data: *const *const u8,
         parity: *const *mut u8, states: *mut u64
     ) -> Status;
+    fn encode_stripes_checksums(
+        codec: *const Codec, kind: Checksum, len: usize, count: usize, data: *const *const u8,
+        parity: *const *mut u8, states: *mut u64
+    ) -> Status;
     fn reconstruct_checksums(
         codec: *const Codec, kind: Checksum, len: usize, shards: *const *mut u8,
         present: *const bool, wanted: *const bool, states: *mut u64, expected: *const u64,
@@ -199,6 +203,13 @@ library! {
     fn wide_has_shape(code: *const c_char, k: c_uint, m: c_uint) -> bool;
     fn wide_create(out: *mut *mut Wide, code: *const c_char, k: c_uint, m: c_uint) -> Status;
     fn wide_destroy(wide: *mut Wide);
+    fn wide_encode_stripes(
+        wide: *const Wide, len: usize, count: usize, data: *const *const u8, parity: *const *mut u8
+    ) -> Status;
+    fn wide_reconstruct_stripes(
+        wide: *const Wide, len: usize, count: usize, shards: *const *mut u8, present: *const bool,
+        wanted: *const bool
+    ) -> Status;
     fn wide_encode_parallel(
         wide: *const Wide, executor: *const Executor, len: usize, data: *const *const u8,
         parity: *const *mut u8

@@ -5,6 +5,7 @@ use core::ffi::{c_uint, CStr};
 use core::fmt;
 use core::ptr::{null_mut, NonNull};
 
+use crate::batch::stripes;
 use crate::codec::ALONE;
 use crate::error::{count, invalid, result, Error, Result};
 use crate::repair::{few_missing, flags, pointer, rebuild};
@@ -168,6 +169,21 @@ impl Wide {
         })
     }
 
+    /// As [`encode`](Wide::encode) for many stripes, in the calling thread: k data shards and m parity shards
+    /// of each, stripe after stripe. Stripes of short shards share the work.
+    pub fn encode_stripes(&self, data: &[impl AsRef<[u8]>], parity: &mut [impl AsMut<[u8]>]) -> Result<()> {
+        let stripes = stripes(data.len(), self.data)?;
+        count("shards", stripes * self.parity, parity.len())?;
+        let sources = Stripes::reading(data.iter().map(AsRef::as_ref))?;
+        let targets = Stripes::writing(parity, data.len(), sources.known_length(), |_| true)?;
+        let (length, from, to) = (sources.length(), sources.constant(), targets.mutable());
+        // SAFETY: k pointers to read and m to write for each stripe, `length` bytes each; see Shards for why
+        // nothing overlaps.
+        self.done(length, unsafe {
+            sys::wide_encode_stripes(self.raw.as_ptr(), length, stripes, from, to)
+        })
+    }
+
     /// Rebuild every shard that is `None`.
     ///
     /// # Errors
@@ -200,6 +216,29 @@ impl Wide {
         // SAFETY: k + m pointers and flags; shards that C reads or writes by these flags are not NULL and
         // have the same length.
         unsafe { self.repair(all.length(), all.mutable(), present.as_ptr(), pointer(wanted)) }
+    }
+
+    /// As [`reconstruct_in_place`](Wide::reconstruct_in_place) for many stripes, in the calling thread: all
+    /// k + m shards of each, of which the same are present.
+    pub fn reconstruct_stripes(
+        &self,
+        shards: &mut [impl AsMut<[u8]>],
+        present: &[bool],
+        wanted: Option<&[bool]>,
+    ) -> Result<()> {
+        let total = self.total_shard_count();
+        flags(total, present, wanted)?;
+        few_missing(self.parity, present)?;
+        let stripes = stripes(shards.len(), total)?;
+        let touched = |n: usize| present[n % total] || wanted.map_or(true, |wanted| wanted[n % total]);
+        let all = Stripes::writing(shards, 0, None, touched)?;
+        let (length, shards) = (all.length(), all.mutable());
+        // SAFETY: k + m pointers for each stripe, and as many flags; shards that C reads or writes by these
+        // flags are not NULL and have the same length.
+        self.done(length, unsafe {
+            let (raw, wanted) = (self.raw.as_ptr(), pointer(wanted));
+            sys::wide_reconstruct_stripes(raw, length, stripes, shards, present.as_ptr(), wanted)
+        })
     }
 
     fn rebuild<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>], limit: usize) -> Result<()> {

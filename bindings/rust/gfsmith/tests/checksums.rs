@@ -120,6 +120,28 @@ fn encoding_and_checking_give_checksums_of_all_shards() {
 }
 
 #[test]
+fn stripes_have_the_checksums_of_single_calls() {
+    let codec = codec();
+    for &kind in Checksum::ALL {
+        for count in [0, 1, 9] {
+            for &length in &lengths(kind)[..3] {
+                let from = data(6, 4 * count, length);
+                let mut expected = vec![vec![7; length]; 2 * count];
+                let mut parity = expected.clone();
+                let mut states: Vec<u64> = (0..6 * count as u64).map(|n| n * 31).collect();
+                let mut single = states.clone();
+                for s in 0..count {
+                    let (to, states) = (&mut expected[2 * s..][..2], &mut single[6 * s..][..6]);
+                    codec.encode_checksums(kind, &from[4 * s..][..4], to, states).unwrap();
+                }
+                codec.encode_stripes_checksums(kind, &from, &mut parity, &mut states).unwrap();
+                assert_eq!((parity, states), (expected, single), "{kind} {count} {length}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_repair_compares_what_it_reads() {
     let codec = codec();
     let present = [true, false, true, true, true, true];
@@ -215,6 +237,7 @@ fn refused_calls_write_nothing() {
         let mut states = before.to_vec();
         let (from, to) = all.split_at_mut(4);
         assert_eq!(codec.encode_checksums(kind, from, to, &mut states), Err(error));
+        assert_eq!(codec.encode_stripes_checksums(kind, from, to, &mut states), Err(error));
         assert_eq!(codec.check_checksums(kind, &all, &mut states), Err(error));
         let present = [false, true, true, true, true, true];
         let repair = codec.reconstruct_checksums(kind, &mut all, &present, None, &mut states, None);
@@ -237,10 +260,17 @@ fn refused_calls_write_nothing() {
         codec.check_checksums(kind, &all[1..], &mut states),
         Err(Error::Count { what: "shards", expected: 6, found: 5 })
     );
+    let (from, to) = all.split_at_mut(4);
+    let count = |expected, found| Err(Error::Count { what: "shards", expected, found });
+    assert_eq!(codec.encode_stripes_checksums(kind, &from[1..], to, &mut states), count(4, 3));
+    assert_eq!(codec.encode_stripes_checksums(kind, from, &mut to[1..], &mut states), count(2, 1));
+    let few = Error::Count { what: "checksums", expected: 6, found: 5 };
+    assert_eq!(codec.encode_stripes_checksums(kind, from, to, &mut states[1..]), Err(few));
     all[5].pop();
     let length = Error::Length { shard: 5, expected: 64, found: 63 };
     assert_eq!(codec.check_checksums(kind, &all, &mut states), Err(length));
     let (from, to) = all.split_at_mut(4);
     assert_eq!(codec.encode_checksums(kind, from, to, &mut states), Err(length));
+    assert_eq!(codec.encode_stripes_checksums(kind, from, to, &mut states), Err(length));
     assert!(states == [3; 6] && all.iter().all(|shard| shard.iter().all(|&byte| byte == 7)));
 }

@@ -105,6 +105,68 @@ fn wanted_shards_are_rebuilt_in_place() {
 }
 
 #[test]
+fn stripes_have_the_bytes_of_single_calls() {
+    for (code, k, m, length) in [
+        (WideCode::Leopard8, 20, 4, 64),
+        (WideCode::Leopard16, 30, 7, 4160),
+        (WideCode::ReedSolomonSimd, 300, 30, 62),
+        (WideCode::Lch16, 5, 40, 0),
+    ] {
+        let wide = Wide::new(code, k, m).unwrap();
+        for count in [0, 1, 3, 70] {
+            let all: Shards = (0..count).flat_map(|s| stripe(&wide, s, length)).collect();
+            let from: Vec<&Vec<u8>> = all.chunks(k + m).flat_map(|stripe| &stripe[..k]).collect();
+            let mut parity = vec![vec![0x5a; length]; count as usize * m];
+            wide.encode_stripes(&from, &mut parity).unwrap();
+            let expected: Vec<&Vec<u8>> = all.chunks(k + m).flat_map(|stripe| &stripe[k..]).collect();
+            assert!(parity.iter().eq(expected), "{code} {count}");
+
+            let (mut shards, mut present, mut wanted) = (all.clone(), vec![true; k + m], vec![true; k + m]);
+            present[k - 1..k + 2].fill(false);
+            wanted[k] = false;
+            for stripe in shards.chunks_mut(k + m) {
+                stripe[k - 1].fill(1);
+                stripe[k] = vec![1]; // ignored
+                stripe[k + 1].fill(1);
+            }
+            wide.reconstruct_stripes(&mut shards, &present, Some(&wanted)).unwrap();
+            for stripe in shards.chunks_mut(k + m) {
+                assert_eq!(stripe[k], [1]);
+                stripe[k].resize(length, 1);
+            }
+            wide.reconstruct_stripes(&mut shards, &present, None).unwrap();
+            assert_eq!(shards, all, "{code} {count}");
+        }
+    }
+}
+
+#[test]
+fn wrong_stripes_write_nothing() {
+    let wide = Wide::new(WideCode::Leopard16, 3, 2).unwrap();
+    let (data, mut parity) = (vec![vec![1; 64]; 6], vec![vec![7; 64]; 4]);
+    let count = |what, expected, found| Err(Error::Count { what, expected, found });
+    assert_eq!(wide.encode_stripes(&data[1..], &mut parity), count("shards", 6, 5));
+    assert_eq!(wide.encode_stripes(&data, &mut parity[1..]), count("shards", 4, 3));
+    assert_eq!(wide.encode_stripes(&data[3..], &mut parity), count("shards", 2, 4));
+    parity[3].pop();
+    let length = Error::Length { shard: 9, expected: 64, found: 63 };
+    assert_eq!(wide.encode_stripes(&data, &mut parity), Err(length));
+    parity[3].push(7);
+    assert_eq!(parity, vec![vec![7; 64]; 4]);
+
+    let (present, mut shards) = ([false, true, true, true, true], vec![vec![7; 63]; 10]);
+    let granule = Error::Granule { length: 63, granule: 64 };
+    assert_eq!(wide.reconstruct_stripes(&mut shards, &present, None), Err(granule));
+    let (from, to) = shards.split_at_mut(6);
+    assert_eq!(wide.encode_stripes(from, to), Err(granule));
+    assert_eq!(wide.reconstruct_stripes(&mut shards[1..], &present, None), count("shards", 10, 9));
+    assert_eq!(wide.reconstruct_stripes(&mut shards, &present[1..], None), count("flags", 5, 4));
+    assert_eq!(wide.reconstruct_stripes(&mut shards, &present, Some(&[true; 6])), count("flags", 5, 6));
+    assert_eq!(wide.reconstruct_stripes(&mut shards, &[false; 5], None), Err(Error::TooManyMissing));
+    assert_eq!(shards, vec![vec![7; 63]; 10]);
+}
+
+#[test]
 fn the_most_shards_are_repaired() {
     for (code, k, m) in [
         (WideCode::Leopard16, 32768, 32767),
