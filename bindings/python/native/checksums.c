@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "gfsmith_checksum.h"
+#include "grids.h"
 #include "module.h"
 
 #define SKETCH "gfsmith.sketch"
@@ -36,22 +37,22 @@ static bool state_of(PyObject *object, const char *name, gfsmith_checksum kind, 
 }
 
 /* Get a state for each of n shards from a tuple, the argument `name`. */
-static bool states_of(PyObject *object, const char *name, gfsmith_checksum kind, unsigned n,
+static bool states_of(PyObject *object, const char *name, gfsmith_checksum kind, size_t n,
                       uint64_t *states) {
   Py_ssize_t size = PyTuple_Size(object);
   if (size < 0)
     return false;
   if (size != (Py_ssize_t)n)
-    return raise_status(GFSMITH_EINVAL, "%s: %zd, must be %u", name, size, n);
-  for (unsigned i = 0; i < n; i++)
+    return raise_status(GFSMITH_EINVAL, "%s: %zd, must be %zu", name, size, n);
+  for (size_t i = 0; i < n; i++)
     if (!state_of(PyTuple_GetItem(object, (Py_ssize_t)i), name, kind, &states[i]))
       return false;
   return true;
 }
 
-static PyObject *list_of(unsigned n, const uint64_t *states) {
+static PyObject *list_of(size_t n, const uint64_t *states) {
   PyObject *list = PyList_New((Py_ssize_t)n);
-  for (unsigned i = 0; list != NULL && i < n; i++) {
+  for (size_t i = 0; list != NULL && i < n; i++) {
     PyObject *number = PyLong_FromUnsignedLongLong(states[i]);
     if (number == NULL || PyList_SetItem(list, (Py_ssize_t)i, number) != 0)
       Py_CLEAR(list);
@@ -60,10 +61,9 @@ static PyObject *list_of(unsigned n, const uint64_t *states) {
 }
 
 /* Is the length one that this check allows? */
-static bool length_allowed(gfsmith_checksum kind, const shards *s) {
-  return kind != GFSMITH_CRC16_T10 || s->len <= 0 || s->len % 512 == 0 ||
-         raise_status(GFSMITH_EINVAL, "length: %zd, must be a multiple of 512 for crc16_t10",
-                      s->len);
+static bool length_allowed(gfsmith_checksum kind, Py_ssize_t len) {
+  return kind != GFSMITH_CRC16_T10 || len <= 0 || len % 512 == 0 ||
+         raise_status(GFSMITH_EINVAL, "length: %zd, must be a multiple of 512 for crc16_t10", len);
 }
 
 /* checksum(kind, data, state) -> int */
@@ -119,7 +119,7 @@ static PyObject *encode_checksums(PyObject *module, PyObject *const *given, Py_s
   PyObject *result = NULL;
   if (shards_begin(&s, h->k + h->m) && shards_add_all(&s, given[2], "data", h->k, READ) &&
       shards_add_all(&s, given[3], "parity", h->m, WRITE) && ready(h, &s) &&
-      length_allowed(kind, &s)) {
+      length_allowed(kind, s.len)) {
     gfsmith_status status;
     RUN(&s, status = gfsmith_encode_checksums(h->codec, kind, (size_t)s.len,
                                               (const uint8_t *const *)s.pointers, s.pointers + h->k,
@@ -127,6 +127,66 @@ static PyObject *encode_checksums(PyObject *module, PyObject *const *given, Py_s
     result = status == GFSMITH_OK ? list_of(h->k + h->m, states) : done(status, "encode_checksums");
   }
   shards_end(&s);
+  return result;
+}
+
+/* Get the states of all stripes; with None they are 0. */
+static bool stripe_states(PyObject *object, gfsmith_checksum kind, size_t n, uint64_t *states) {
+  if (object != Py_None)
+    return states_of(object, "states", kind, n, states);
+  memset(states, 0, n * sizeof *states);
+  return true;
+}
+
+/* Room for the states of so many stripes. */
+static uint64_t *new_states(const handle *h, size_t count) {
+  size_t stripe = sizeof(uint64_t) * (h->k + h->m);
+  uint64_t *states = count < SIZE_MAX / 2 / stripe ? PyMem_Malloc(count * stripe + 1) : NULL;
+  if (states == NULL)
+    PyErr_NoMemory();
+  return states;
+}
+
+/* Encode stripes whose arrays are valid; `given` are their states. */
+static PyObject *stripes_checksums(const handle *h, gfsmith_checksum kind, const grid *data,
+                                   const grid *parity, PyObject *given) {
+  uint64_t *states = new_states(h, (size_t)data->count);
+  if (states == NULL)
+    return NULL;
+  size_t n = (size_t)data->count * (h->k + h->m);
+  uint8_t **sources = grid_pointers(data), **results = grid_pointers(parity);
+  PyObject *list = NULL;
+  if (sources != NULL && results != NULL && stripe_states(given, kind, n, states)) {
+    gfsmith_status status;
+    RUN_ON(data->count, data->len * (Py_ssize_t)(h->k + h->m),
+           status = gfsmith_encode_stripes_checksums(
+               h->codec, kind, (size_t)data->len, (size_t)data->count,
+               (const uint8_t *const *)sources, results, states));
+    list = status == GFSMITH_OK ? list_of(n, states) : done(status, "encode_stripes_checksums");
+  }
+  PyMem_Free(results);
+  PyMem_Free(sources);
+  PyMem_Free(states);
+  return list;
+}
+
+/* encode_stripes_checksums(codec, kind, data, parity, states: tuple or None) -> list: the states of
+ * all stripes */
+static PyObject *encode_stripes_checksums(PyObject *module, PyObject *const *given,
+                                          Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 5) ? handle_of(given[0]) : NULL;
+  gfsmith_checksum kind;
+  if (h == NULL || !kind_of(given[1], &kind))
+    return NULL;
+  grid data = {0}, parity = {0};
+  PyObject *result = NULL;
+  if (grid_open(&data, given[2], "data", h->k, READ) &&
+      grid_open(&parity, given[3], "parity", h->m, WRITE) && grids_match(&parity, &data) &&
+      length_fits(h, data.len) && length_allowed(kind, data.len) && grids_apart(&parity, &data))
+    result = stripes_checksums(h, kind, &data, &parity, given[4]);
+  grid_close(&parity);
+  grid_close(&data);
   return result;
 }
 
@@ -163,7 +223,7 @@ static PyObject *reconstruct_checksums(PyObject *module, PyObject *const *given,
   shards s;
   PyObject *result = NULL;
   if (shards_begin(&s, n) && shards_add(&s, given[2], "shards", n, uses) && ready(h, &s) &&
-      length_allowed(r.kind, &s)) {
+      length_allowed(r.kind, s.len)) {
     gfsmith_status status;
     RUN(&s, status = gfsmith_reconstruct_checksums(h->codec, r.kind, s.len > 0 ? (size_t)s.len : 0,
                                                    s.pointers, r.present, r.wanted, r.states,
@@ -189,7 +249,7 @@ static PyObject *check_checksums(PyObject *module, PyObject *const *given, Py_ss
   PyObject *result = NULL;
   unsigned n = h->k + h->m;
   if (shards_begin(&s, n) && shards_add_all(&s, given[2], "shards", n, READ) && ready(h, &s) &&
-      length_allowed(kind, &s)) {
+      length_allowed(kind, s.len)) {
     gfsmith_status status;
     bool ok = false;
     RUN(&s, status = gfsmith_check_checksums(h->codec, kind, (size_t)s.len,
@@ -266,8 +326,13 @@ static PyObject *sketch_add(PyObject *module, PyObject *const *given, Py_ssize_t
 }
 
 PyMethodDef checksum_methods[] = {
-    FAST(checksum),         FAST(checksum_combine),
-    FAST(encode_checksums), FAST(reconstruct_checksums),
-    FAST(check_checksums),  {"sketch_tables", sketch_tables, METH_O, NULL},
-    FAST(sketch_add),       {NULL, NULL, 0, NULL},
+    FAST(checksum),
+    FAST(checksum_combine),
+    FAST(encode_checksums),
+    FAST(encode_stripes_checksums),
+    FAST(reconstruct_checksums),
+    FAST(check_checksums),
+    {"sketch_tables", sketch_tables, METH_O, NULL},
+    FAST(sketch_add),
+    {NULL, NULL, 0, NULL},
 };

@@ -28,6 +28,10 @@ bool grid_open_single(grid *g, PyObject *object, const char *name, use use);
 
 void grid_close(grid *g);
 
+/* The addresses of all shards, stripe after stripe; none if the shards have no bytes. PyMem_Free
+ * frees them. NULL: an exception is set. */
+uint8_t **grid_pointers(const grid *g);
+
 /* Have the arrays equal numbers of stripes, and equal lengths of shards? */
 bool grids_match(const grid *g, const grid *first);
 

@@ -1,5 +1,6 @@
 /* wides.c: gfsmith_wide.h over Python's buffers; see module.c. */
 #include "gfsmith_wide.h"
+#include "grids.h"
 #include "module.h"
 
 #define WIDE "gfsmith.wide"
@@ -64,12 +65,15 @@ static PyObject *wide_shapes(PyObject *module, PyObject *given) {
   return Py_BuildValue("z", gfsmith_wide_shapes(code));
 }
 
+static bool wide_length_fits(const wide_handle *h, Py_ssize_t len) {
+  return len <= 0 || (size_t)len % h->granule == 0 ||
+         raise_status(GFSMITH_EINVAL, "shards of %zd bytes: must be a multiple of %zu", len,
+                      h->granule);
+}
+
 /* Is the length valid, and do outputs not overlap other shards? */
 static bool wide_ready(const wide_handle *h, const shards *s) {
-  if (s->len > 0 && (size_t)s->len % h->granule != 0)
-    return raise_status(GFSMITH_EINVAL, "shards of %zd bytes: must be a multiple of %zu", s->len,
-                        h->granule);
-  return shards_apart(s);
+  return wide_length_fits(h, s->len) && shards_apart(s);
 }
 
 /* wide_encode(wide, data, parity) */
@@ -89,6 +93,38 @@ static PyObject *wide_encode(PyObject *module, PyObject *const *given, Py_ssize_
     result = done(status, "encode");
   }
   shards_end(&s);
+  return result;
+}
+
+static PyObject *encode_grids(const wide_handle *h, const grid *data, const grid *parity) {
+  uint8_t **sources = grid_pointers(data), **results = grid_pointers(parity);
+  PyObject *result = NULL;
+  if (sources != NULL && results != NULL) {
+    gfsmith_status status;
+    RUN_ON(data->count, data->len * (Py_ssize_t)(h->k + h->m),
+           status = gfsmith_wide_encode_stripes(h->wide, (size_t)data->len, (size_t)data->count,
+                                                (const uint8_t *const *)sources, results));
+    result = done(status, "encode_stripes");
+  }
+  PyMem_Free(results);
+  PyMem_Free(sources);
+  return result;
+}
+
+/* wide_encode_stripes(wide, data, parity) */
+static PyObject *wide_encode_stripes(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const wide_handle *h = arguments(count, 3) ? PyCapsule_GetPointer(given[0], WIDE) : NULL;
+  if (h == NULL)
+    return NULL;
+  grid data = {0}, parity = {0};
+  PyObject *result = NULL;
+  if (grid_open(&data, given[1], "data", h->k, READ) &&
+      grid_open(&parity, given[2], "parity", h->m, WRITE) && grids_match(&parity, &data) &&
+      wide_length_fits(h, data.len) && grids_apart(&parity, &data))
+    result = encode_grids(h, &data, &parity);
+  grid_close(&parity);
+  grid_close(&data);
   return result;
 }
 
@@ -117,9 +153,32 @@ static PyObject *rebuild(const wide_handle *h, PyObject *given, const loss *lost
   return result;
 }
 
-/* wide_reconstruct(wide, shards, present, wanted) */
-static PyObject *wide_reconstruct(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-  (void)module;
+static PyObject *rebuild_grid(const wide_handle *h, const grid *g, const loss *lost) {
+  uint8_t **pointers = grid_pointers(g);
+  if (pointers == NULL)
+    return NULL;
+  gfsmith_status status;
+  RUN_ON(g->count, g->len * g->shards,
+         status = gfsmith_wide_reconstruct_stripes(h->wide, (size_t)g->len, (size_t)g->count,
+                                                   pointers, lost->present, lost->wanted));
+  PyMem_Free(pointers);
+  return done(status, "reconstruct_stripes");
+}
+
+/* The same for an array of stripes. */
+static PyObject *rebuild_stripes(const wide_handle *h, PyObject *given, const loss *lost) {
+  grid g = {0};
+  PyObject *result = NULL;
+  if (grid_open(&g, given, "stripes", h->k + h->m, WRITE) && wide_length_fits(h, g.len) &&
+      grid_apart(&g))
+    result = rebuild_grid(h, &g, lost);
+  grid_close(&g);
+  return result;
+}
+
+/* Parse the flags of a repair and perform it. */
+static PyObject *repaired(PyObject *const *given, Py_ssize_t count,
+                          PyObject *(*repair)(const wide_handle *, PyObject *, const loss *)) {
   const wide_handle *h = arguments(count, 4) ? PyCapsule_GetPointer(given[0], WIDE) : NULL;
   if (h == NULL)
     return NULL;
@@ -131,15 +190,30 @@ static PyObject *wide_reconstruct(PyObject *module, PyObject *const *given, Py_s
   PyObject *result = NULL;
   if (flags_of(given[2], "present", n, lost.present) &&
       flags_of(given[3], "wanted", n, lost.wanted))
-    result = rebuild(h, given[1], &lost);
+    result = repair(h, given[1], &lost);
   PyMem_Free(uses);
   return result;
+}
+
+/* wide_reconstruct(wide, shards, present, wanted) */
+static PyObject *wide_reconstruct(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  return repaired(given, count, rebuild);
+}
+
+/* wide_reconstruct_stripes(wide, stripes, present, wanted) */
+static PyObject *wide_reconstruct_stripes(PyObject *module, PyObject *const *given,
+                                          Py_ssize_t count) {
+  (void)module;
+  return repaired(given, count, rebuild_stripes);
 }
 
 PyMethodDef wide_methods[] = {
     {"wide_create", wide_create, METH_VARARGS, NULL},
     {"wide_shapes", wide_shapes, METH_VARARGS, NULL},
     FAST(wide_encode),
+    FAST(wide_encode_stripes),
     FAST(wide_reconstruct),
+    FAST(wide_reconstruct_stripes),
     {NULL, NULL, 0, NULL},
 };

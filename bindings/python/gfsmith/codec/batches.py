@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gfsmith.codec import _native
 from gfsmith.codec.construction import Construction
+from gfsmith.codec.errors import InvalidError
 from gfsmith.codec.shards import new_stripes
 
 if TYPE_CHECKING:
-    from gfsmith.codec.shards import Array, Flags, Stripes
+    from gfsmith.codec.shards import Array, Stripes
 
     Written = TypeVar("Written", bound=Stripes)
     Rowed = TypeVar("Rowed", bound=Array)
@@ -29,19 +30,39 @@ class Batches(Construction):
     """
 
     @overload
-    def encode_stripes(self, data: Rowed, parity: None = None) -> Rowed: ...
+    def encode_stripes_checksums(
+        self, kind: str, data: Rowed, parity: None = None, states: Iterable[Iterable[int]] | None = None
+    ) -> tuple[Rowed, list[list[int]]]: ...
     @overload
-    def encode_stripes(self, data: Stripes, parity: Written) -> Written: ...
-    def encode_stripes(self, data: Stripes, parity: Stripes | None = None) -> Any:
-        """Compute all parities of many stripes.
+    def encode_stripes_checksums(
+        self, kind: str, data: Stripes, parity: Written, states: Iterable[Iterable[int]] | None = None
+    ) -> tuple[Written, list[list[int]]]: ...
+    def encode_stripes_checksums(
+        self,
+        kind: str,
+        data: Stripes,
+        parity: Stripes | None = None,
+        states: Iterable[Iterable[int]] | None = None,
+    ) -> Any:
+        """Compute all parities of many stripes, and the checksums of all their shards in the same pass.
 
-        data: stripes of k shards. parity: as many stripes of m shards of the same length, overwritten; if
-        None, a new NumPy array, for data in one. Returns the parities. Errors: as for `encode`.
+        kind: one of gfsmith.CHECKSUMS. data, parity: as for `encode_stripes`. states: for each stripe the
+        states of its k + m shards, as for `encode_checksums`; None: 0 for all. Returns the parities, and for
+        each stripe the checksums. Errors: as for `encode_checksums`.
         """
+        before = None if states is None else tuple(self._flat(states))
         if parity is None:
             parity = new_stripes(data, self.m)
-        _native.encode_stripes(self._handle, data, parity)
-        return parity
+        after = _native.encode_stripes_checksums(self._handle, kind, data, parity, before)
+        return parity, [after[first : first + self.n] for first in range(0, len(after), self.n)]
+
+    def _flat(self, states: Iterable[Iterable[int]]) -> Iterator[int]:
+        """Yield the states of all stripes. Raises InvalidError for a stripe with another number of them."""
+        for stripe, row in enumerate(states):
+            numbers = tuple(row)
+            if len(numbers) != self.n:
+                raise InvalidError(f"states[{stripe}]: {len(numbers)}, must be {self.n}")
+            yield from numbers
 
     def update_stripes(self, indices: Iterable[int], deltas: Stripes, parity: Stripes) -> None:
         """Update the parities of many stripes, in each of which one data shard changed.
@@ -50,17 +71,6 @@ class Batches(Construction):
         new of stripe s. parity: stripes of m shards, updated. Errors: as for `update`.
         """
         _native.update_stripes(self._handle, tuple(indices), deltas, parity)
-
-    def reconstruct_stripes(self, stripes: Written, present: Flags, wanted: Flags | None = None) -> Written:
-        """Rebuild missing shards of many stripes in place; all stripes miss the same ones.
-
-        stripes: stripes of all k + m shards. present, wanted: as for `reconstruct`. Returns the stripes.
-        Errors: as for `reconstruct`.
-        """
-        _native.reconstruct_stripes(
-            self._handle, stripes, present, [True] * self.n if wanted is None else wanted
-        )
-        return stripes
 
     def check_stripes(self, stripes: Stripes) -> list[bool]:
         """Do the parities of each stripe match its data? stripes: stripes of all k + m shards."""

@@ -45,6 +45,8 @@ class Codec(Batches):
 
     _encode = staticmethod(_native.encode)
     _reconstruct = staticmethod(_native.reconstruct)
+    _encode_stripes = staticmethod(_native.encode_stripes)
+    _reconstruct_stripes = staticmethod(_native.reconstruct_stripes)
 
     @overload
     def encode_checksums(

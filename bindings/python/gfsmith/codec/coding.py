@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gfsmith.codec.errors import InvalidError
-from gfsmith.codec.shards import filled, is_array, new, presence
+from gfsmith.codec.shards import filled, is_array, new, new_stripes, presence
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from gfsmith.codec.shards import Array, Flags, Rows, Shard, Shards, Some
+    from gfsmith.codec.shards import Array, Flags, Rows, Shard, Shards, Some, Stripes
 
     Written = TypeVar("Written", bound=Rows)
     Rowed = TypeVar("Rowed", bound=Array)
+    Filled = TypeVar("Filled", bound=Stripes)
 
 
 def integer(name: str, value: int) -> int:
@@ -45,6 +46,9 @@ class Coding(ABC):
     #: Functions of `_native`: (handle, data, parity) and (handle, shards, present, wanted).
     _encode: staticmethod[[Any, Any, Any], None]
     _reconstruct: staticmethod[[Any, Any, Any, Any], None]
+    #: The same for stripes.
+    _encode_stripes: staticmethod[[Any, Any, Any], None]
+    _reconstruct_stripes: staticmethod[[Any, Any, Any, Any], None]
 
     @abstractmethod
     def _start(self) -> None:
@@ -145,6 +149,32 @@ class Coding(ABC):
         if wanted is None:
             wanted = [True] * self.n
         return shards if array else filled(shards, present, wanted), present, wanted
+
+    @overload
+    def encode_stripes(self, data: Rowed, parity: None = None) -> Rowed: ...
+    @overload
+    def encode_stripes(self, data: Stripes, parity: Filled) -> Filled: ...
+    def encode_stripes(self, data: Stripes, parity: Stripes | None = None) -> Any:
+        """Compute all parities of many stripes.
+
+        data: stripes of k shards. parity: as many stripes of m shards of the same length, overwritten; if
+        None, a new NumPy array, for data in one. Returns the parities. Errors: as for `encode`.
+        """
+        if parity is None:
+            parity = new_stripes(data, self.m)
+        self._encode_stripes(self._handle, data, parity)
+        return parity
+
+    def reconstruct_stripes(self, stripes: Filled, present: Flags, wanted: Flags | None = None) -> Filled:
+        """Rebuild missing shards of many stripes in place; all stripes miss the same ones.
+
+        stripes: stripes of all k + m shards. present, wanted: as for `reconstruct`. Returns the stripes.
+        Errors: as for `reconstruct`.
+        """
+        self._reconstruct_stripes(
+            self._handle, stripes, present, [True] * self.n if wanted is None else wanted
+        )
+        return stripes
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Coding):

@@ -39,6 +39,8 @@ class Wide(Coding):
 
     _encode = staticmethod(_native.wide_encode)
     _reconstruct = staticmethod(_native.wide_reconstruct)
+    _encode_stripes = staticmethod(_native.wide_encode_stripes)
+    _reconstruct_stripes = staticmethod(_native.wide_reconstruct_stripes)
 
     def __init__(self, code: str, k: int, m: int, *, threads: int = 1) -> None:
         """code: one of gfsmith.WIDE_CODES. k, m: numbers of data and of parity shards, 1 or more.

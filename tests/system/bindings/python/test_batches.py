@@ -129,6 +129,9 @@ def test_any_number_of_stripes_without_bytes() -> None:
     """The number of shards exceeds Py_ssize_t; the sanitizer's run of this test finds overflows."""
     data, parity = (as_strided(np.zeros(0, np.uint8), (1 << 61, n, 0), (0, 0, 1)) for n in (3, 2))
     gfsmith.Codec("cauchy", 3, 2).encode_stripes(data, parity)
+    gfsmith.Wide("lch16", 3, 2).encode_stripes(data, parity)
+    with pytest.raises(MemoryError):
+        gfsmith.Codec("cauchy", 3, 2).encode_stripes_checksums("crc32", data, parity)
 
 
 def test_distances_of_one_stripe_or_shard_have_no_meaning() -> None:
@@ -235,6 +238,12 @@ MUTANTS = (
     Mutant("flags[s]", "flags[0]", within="flag_list"),
     Mutant("g->count > 1", "true", within="place"),
     Mutant("dimensions == 3 && g->shards > 1", "dimensions == 3"),
+    Mutant("gap >= extent(other)", "gap >= 0"),
+    Mutant("gap + extent(g) <= stripe", "gap <= stripe"),
+    Mutant("other->stride.stripe != g->stride.stripe", "false"),
+    Mutant("(g->shards - 1) * (Py_ssize_t)g->stride.shard", "0", within="extent"),
+    Mutant("i < g->shards", "i < 1", within="grid_pointers"),
+    Mutant("s * (Py_ssize_t)g->stride.stripe", "0", within="grid_pointers"),
 )
 
 #: The tests that detect the mutants, in a process with the wrong extension.
@@ -244,6 +253,7 @@ sys.path[:0] = [sys.argv[1], {str(ROOT)!r}]
 import gfsmith.codec
 assert gfsmith.codec.__file__.startswith(sys.argv[1])
 from tests.system.bindings.python import test_batches as batches, test_wrong as wrong
+from tests.system.bindings.python import test_checksums as checksums
 batches.test_overlapping_shards_are_refused()
 batches.test_overlapping_shards_of_a_repair_are_refused()
 batches.test_equal_stripes_may_be_one()
@@ -253,6 +263,7 @@ for name in wrong.WRONG:
     if "stripe" in name:
         wrong.test_errors_are_named_and_nothing_is_written(name, gfsmith.Codec("cauchy", 4, 2))
 batches.test_encoded_and_checked_stripes()
+checksums.test_stripes("crc32c")
 """
 
 

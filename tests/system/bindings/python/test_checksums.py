@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,6 +50,24 @@ def test_shards(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", gfsmith.CHECKSUMS)
+def test_stripes(kind: str) -> None:
+    for length in LENGTHS[3:5] if kind == "crc16_t10" else LENGTHS[:-1]:
+        stripes = random_data(5 * 6, length, 2).reshape(5, 6, length)
+        parity, states = CODEC.encode_stripes_checksums(kind, stripes[:, :4])
+        single = [CODEC.encode_checksums(kind, stripe[:4]) for stripe in stripes]
+        assert [list(row) for row in states] == [row for _, row in single]
+        assert np.array_equal(parity, [each for each, _ in single])
+        again = [
+            CODEC.encode_checksums(kind, stripe[:4], None, row)[1]
+            for stripe, (_, row) in zip(stripes, single, strict=True)
+        ]
+        target = stripes[:, 4:]
+        assert CODEC.encode_stripes_checksums(kind, stripes[:, :4], target, iter(states)) == (target, again)
+        assert np.array_equal(target, parity)
+    assert CODEC.encode_stripes_checksums(kind, np.zeros((0, 4, 512), np.uint8))[1] == []
+
+
+@pytest.mark.parametrize("kind", gfsmith.CHECKSUMS)
 def test_repair(kind: str) -> None:
     for length in LENGTHS[3:5] if kind == "crc16_t10" else LENGTHS[1:]:
         data = random_data(4, length, 4)
@@ -91,6 +110,15 @@ def test_repairs_without_bytes_keep_states() -> None:
 DATA = random_data(4, 100, 3)
 SHARDS = np.zeros((6, 100), np.uint8)
 MISSING = [False, *[True] * 5]
+STRIPES = np.zeros((3, 6, 100), np.uint8)
+PARITIES = np.full((3, 2, 100), 7, np.uint8)
+
+
+def batch(kind: str, states: Any = None, parity: Any = PARITIES) -> None:
+    """Call with stripes of which something is wrong."""
+    CODEC.encode_stripes_checksums(kind, STRIPES[:, :4], parity, states)
+
+
 WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "kind": (lambda: gfsmith.checksum("crc", b""), InvalidError, "kind: 'crc', must be crc32c"),
     "no name": (lambda: CODEC.encode_checksums(3, DATA), InvalidError, "kind: 3, must be"),  # type: ignore[call-overload]
@@ -155,6 +183,39 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         InvalidError,
         "length: 100, must be",
     ),
+    "kind of stripes": (lambda: batch("crc"), InvalidError, "^kind: 'crc', must be crc32c"),
+    "states of a stripe": (
+        lambda: batch("crc32", [[0] * 6, [0] * 5, [0] * 6]),
+        InvalidError,
+        r"^states\[1\]: 5, must be 6$",
+    ),
+    "states of stripes": (lambda: batch("crc32", [[0] * 6] * 2), InvalidError, "^states: 12, must be 18$"),
+    "bits of stripes": (
+        lambda: batch("crc32", [[0] * 6] * 2 + [[0] * 5 + [1 << 32]]),
+        InvalidError,
+        "^states: 4294967296, must be",
+    ),
+    "flat states": (lambda: batch("crc32", [0] * 18), TypeError, "int"),  # type: ignore[list-item]
+    "sector of stripes": (
+        lambda: batch("crc16_t10"),
+        InvalidError,
+        "^length: 100, must be a multiple of 512",
+    ),
+    "number of parities": (
+        lambda: batch("crc32", None, PARITIES[:2]),
+        InvalidError,
+        "^parity: 2 stripes, data has 3$",
+    ),
+    "length of parities": (
+        lambda: batch("crc32", None, PARITIES[:, :, :50]),
+        InvalidError,
+        "^parity: shards of 50 bytes",
+    ),
+    "overlap of stripes": (
+        lambda: batch("crc32", None, STRIPES[:, 3:5]),
+        InvalidError,
+        r"^parity\[:, 0\] overlaps data\[:, 3\]$",
+    ),
     "sector": (lambda: CODEC.encode_checksums("crc16_t10", DATA), InvalidError, "length: 100, must be"),
 }
 
@@ -172,6 +233,10 @@ def test_nothing_is_written() -> None:
         with pytest.raises(InvalidError):
             CODEC.encode_checksums(kind, DATA, parity, states)
     assert (parity == 7).all()
+    for kind, rows in (("crc16_t10", None), ("crc32", [[0] * 6] * 2 + [[1 << 32] * 6]), ("crc", None)):
+        with pytest.raises(InvalidError):
+            batch(kind, rows)
+    assert (PARITIES == 7).all()
     shards = np.full((6, 100), 7, np.uint8)
     shards[1:] = 9
     for kind, states, expected in (

@@ -22,6 +22,7 @@ LENGTH = 64
 DATA = random_data(4, LENGTH)
 B = bytes(DATA[0])
 PARITY = bytearray(LENGTH)
+STRIPES = np.zeros((2, 6, LENGTH), np.uint8)
 
 
 def stripe_of(wide: Wide, length: int) -> Any:
@@ -106,6 +107,28 @@ def test_every_set_has_the_same_bytes() -> None:
         found.add(Wide("leopard16", 12, 7).encode(random_data(12, 1088)).tobytes())
     gfsmith.set_isa(before)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("shape", [("leopard8", 20, 4), ("leopard16", 13, 5), ("lch16", 3, 40)])
+@pytest.mark.parametrize("count", [0, 1, 3, 70])
+def test_batches(shape: tuple[str, int, int], count: int) -> None:
+    """Slices of an array with all stripes, and arrays of their own; all have the bytes of single calls."""
+    wide, rng = Wide(*shape), np.random.default_rng(3)
+    for length in (0, 64, 1088):
+        stripes = np.zeros((count, wide.n, length), np.uint8)
+        for stripe in stripes:
+            stripe[:] = stripe_of(wide, length)
+        whole = stripes.copy()
+        stripes[:, wide.k :] = 7
+        assert wide.encode_stripes(stripes[:, : wide.k], target := stripes[:, wide.k :]) is target
+        assert np.array_equal(stripes, whole)
+        assert np.array_equal(wide.encode_stripes(whole[:, : wide.k]), whole[:, wide.k :])
+        missing = rng.choice(wide.n, wide.m, replace=False)
+        present, wanted = wide.all_but(*missing), wide.only(*missing[1:])
+        stripes[:, missing] = 7
+        assert wide.reconstruct_stripes(stripes, present, wanted) is stripes
+        assert (stripes[:, missing[0]] == 7).all()
+        assert np.array_equal(wide.reconstruct_stripes(stripes, present), whole)
 
 
 class Named(Wide):
@@ -238,6 +261,46 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: Wide("lch16", 4, 2).encode([B[1:]] * 4),
         InvalidError,
         "^shards of 63 bytes: must be a multiple of 2$",
+    ),
+    "stripes of other shards": (
+        lambda: WIDE.encode_stripes(STRIPES[:, :3], STRIPES[:, 4:]),
+        InvalidError,
+        "^data: stripes of 3 shards, must be 4$",
+    ),
+    "other stripes": (
+        lambda: WIDE.encode_stripes(STRIPES[:, :4], STRIPES[1:, 4:]),
+        InvalidError,
+        "^parity: 1 stripes, data has 2$",
+    ),
+    "length of stripes": (
+        lambda: WIDE.encode_stripes(STRIPES[:, :4, :63], STRIPES[:, 4:, :63]),
+        InvalidError,
+        "^shards of 63 bytes: must be a multiple of 64$",
+    ),
+    "overlap of stripes": (
+        lambda: WIDE.encode_stripes(STRIPES[:, :4], STRIPES[:, 3:5]),
+        InvalidError,
+        r"^parity\[:, 0\] overlaps data\[:, 3\]$",
+    ),
+    "read-only stripes": (
+        lambda: WIDE.reconstruct_stripes(bytes(64), WIDE.all_but(0)),
+        InvalidError,
+        "stripes: .*",
+    ),
+    "length of a repair of stripes": (
+        lambda: WIDE.reconstruct_stripes(STRIPES[:, :, :63], WIDE.all_but(0)),
+        InvalidError,
+        "^shards of 63 bytes: must be a multiple of 64$",
+    ),
+    "flags of stripes": (
+        lambda: WIDE.reconstruct_stripes(STRIPES, [True] * 5),
+        InvalidError,
+        "present: 5 values, must be 6",
+    ),
+    "too many of stripes": (
+        lambda: WIDE.reconstruct_stripes(STRIPES, WIDE.all_but(0, 1, 2)),
+        TooManyLostError,
+        "^reconstruct_stripes: more shards are missing",
     ),
     "shard": (lambda: WIDE.all_but(6), InvalidError, "^shard 6: must be 0 to 5$"),
 }
