@@ -93,6 +93,8 @@ static void stream_halves(size_t bytes, const uint8_t *low, const uint8_t *high,
   }
 }
 
+/* Several stripes share a row if their shards are short. Then the incomplete lines at the ends of a
+ * shard are a large part of it, and stores around the cache do not pay. */
 void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
                     const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch, bool stream) {
   const size_t bytes = slice->part, elements = layout == GFS_WIDE_BYTES ? bytes : bytes / 2;
@@ -101,7 +103,7 @@ void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_ro
   shard += slice->stripe * pitch;
   for (size_t n = slice->stripes; n > 0; n--, shard += pitch, low += elements, high += elements) {
     uint8_t *to = *shard + slice->at;
-    if (!stream)
+    if (!stream || (slice->stripes > 1 && !has_whole_lines(to, bytes)))
       join_piece(layout, bytes, low, high, to);
     else if (layout == GFS_WIDE_HALVES && has_whole_lines(to, bytes))
       stream_halves(bytes, low, high, to);
