@@ -78,6 +78,49 @@ int gfs_go_flat(gfs_go_call call, const bool *present, const bool *wanted, unsig
   return status;
 }
 
+/* The addresses of the shards of a grid, stripe after stripe; NULL without memory. */
+static uint8_t **placed(uint8_t *first, gfs_go_grid grid, size_t count) {
+  uint8_t **pointers = malloc(count * grid.shards * sizeof *pointers), **next = pointers;
+  for (size_t s = 0; pointers != NULL && s < count; s++)
+    for (unsigned i = 0; i < grid.shards; i++)
+      *next++ = first + s * grid.stride.stripe + i * grid.stride.shard;
+  return pointers;
+}
+
+int gfs_go_encode_sums(const gfsmith_codec *codec, gfsmith_checksum kind, size_t len, size_t count,
+                       uint8_t *data, gfs_go_grid from, uint8_t *parity, gfs_go_grid to,
+                       uint64_t *states) {
+  uint8_t **src = placed(data, from, count), **dst = placed(parity, to, count);
+  int status = GFSMITH_ENOMEM;
+  if (src != NULL && dst != NULL)
+    status = gfsmith_encode_stripes_checksums(codec, kind, len, count, (const uint8_t *const *)src,
+                                              dst, states);
+  free(dst);
+  free(src);
+  return status;
+}
+
+int gfs_go_wide_encode(const gfsmith_wide *wide, size_t len, size_t count, uint8_t *data,
+                       gfs_go_grid from, uint8_t *parity, gfs_go_grid to) {
+  uint8_t **src = placed(data, from, count), **dst = placed(parity, to, count);
+  int status = GFSMITH_ENOMEM;
+  if (src != NULL && dst != NULL)
+    status = gfsmith_wide_encode_stripes(wide, len, count, (const uint8_t *const *)src, dst);
+  free(dst);
+  free(src);
+  return status;
+}
+
+int gfs_go_wide_rebuild(const gfsmith_wide *wide, size_t len, size_t count, uint8_t *first,
+                        gfs_go_grid all, const bool *present, const bool *wanted) {
+  uint8_t **shards = placed(first, all, count);
+  if (shards == NULL)
+    return GFSMITH_ENOMEM;
+  int status = gfsmith_wide_reconstruct_stripes(wide, len, count, shards, present, wanted);
+  free(shards);
+  return status;
+}
+
 int gfs_go_few(gfs_go_call call, const bool *present, const bool *wanted, uint8_t *p0, uint8_t *p1,
                uint8_t *p2, uint8_t *p3, uint8_t *p4, uint8_t *p5, uint8_t *p6, uint8_t *p7,
                uint8_t *p8, uint8_t *p9, uint8_t *p10, uint8_t *p11, uint8_t *p12, uint8_t *p13,

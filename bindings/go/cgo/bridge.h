@@ -54,6 +54,23 @@ int gfs_go_many(gfs_go_call call, const bool *present, const bool *wanted, uint8
 int gfs_go_flat(gfs_go_call call, const bool *present, const bool *wanted, unsigned count,
                 uint8_t *shards);
 
+/* `shards` shards of each of `count` stripes: shard i of stripe s begins at first + s *
+ * stride.stripe + i * stride.shard. */
+typedef struct gfs_go_grid {
+  unsigned shards;
+  gfsmith_stride stride;
+} gfs_go_grid;
+
+/* Calls on `count` stripes that the library has for pointers only. Their results are those of the
+ * library, or GFSMITH_ENOMEM. */
+int gfs_go_encode_sums(const gfsmith_codec *codec, gfsmith_checksum kind, size_t len, size_t count,
+                       uint8_t *data, gfs_go_grid from, uint8_t *parity, gfs_go_grid to,
+                       uint64_t *states);
+int gfs_go_wide_encode(const gfsmith_wide *wide, size_t len, size_t count, uint8_t *data,
+                       gfs_go_grid from, uint8_t *parity, gfs_go_grid to);
+int gfs_go_wide_rebuild(const gfsmith_wide *wide, size_t len, size_t count, uint8_t *first,
+                        gfs_go_grid all, const bool *present, const bool *wanted);
+
 #define GFS_GO_FEW 32
 
 int gfs_go_few(gfs_go_call call, const bool *present, const bool *wanted, uint8_t *p0, uint8_t *p1,

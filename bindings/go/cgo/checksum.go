@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"gfsmith.example/go/codec"
@@ -111,6 +112,12 @@ func (e *engine) EncodeChecksums(kind Checksum, data, parity [][]byte, states []
 	asked := job{operation: C.GFS_GO_ENCODE_SUMS, first: e.k}
 	status, _ := e.summed(kind, asked, append(append([][]byte(nil), data...), parity...), states, nil)
 	return failure(status)
+}
+
+func (e *engine) EncodeStripesChecksums(kind Checksum, length, count int, data, parity codec.Grid, states []uint64) error {
+	defer runtime.KeepAlive(e)
+	return failure(C.gfs_go_encode_sums(e.codec, kinds[kind], C.size_t(length), C.size_t(count),
+		base(data), place(data, e.k), base(parity), place(parity, e.m), (*C.uint64_t)(&states[0])))
 }
 
 func (e *engine) VerifyChecksums(kind Checksum, shards [][]byte, states []uint64) (bool, error) {

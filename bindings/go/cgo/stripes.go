@@ -18,6 +18,10 @@ func stride(g codec.Grid) C.gfsmith_stride {
 	return C.gfsmith_stride{shard: C.size_t(g.Shard), stripe: C.size_t(g.Stripe)}
 }
 
+func place(g codec.Grid, shards int) C.gfs_go_grid {
+	return C.gfs_go_grid{shards: C.uint(shards), stride: stride(g)}
+}
+
 func (e *engine) EncodeStripes(length, count int, data, parity codec.Grid) error {
 	defer runtime.KeepAlive(e)
 	return failure(C.int(C.gfsmith_encode_strided(e.codec, C.size_t(length), C.size_t(count),

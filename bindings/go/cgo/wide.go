@@ -103,9 +103,17 @@ func (w *Wide) ReconstructSome(shards [][]byte, required []bool) error {
 	return w.codec.ReconstructSome(shards, required)
 }
 
+// EncodeStripes is Encode for any number of stripes: k + m shards of the first stripe, then those of the next one, and so
+// on; all of the same length. If they are at equal distances in one buffer, stripes of short shards share the work.
+func (w *Wide) EncodeStripes(shards [][]byte) error { return w.codec.EncodeStripes(shards) }
+
+// ReconstructStripes is Reconstruct for any number of stripes, which all miss the same shards, else the error is
+// ErrStripesDiffer.
+func (w *Wide) ReconstructStripes(shards [][]byte) error { return w.codec.ReconstructStripes(shards) }
+
 // wideEngine is a wide code of the library. Wide calls only the methods of the interface that it has.
 type wideEngine struct {
-	codec.Engine
+	codec.Batch
 	wide          *C.gfsmith_wide
 	k, m, granule int
 }
@@ -121,11 +129,37 @@ func (e *wideEngine) Rebuild(shards [][]byte, present, wanted []bool) error {
 // Unit returns the bytes at whose multiples calls may be divided.
 func (e *wideEngine) Unit() int { return C.GFSMITH_WIDE_GRANULE }
 
+func (e *wideEngine) EncodeStripes(length, count int, data, parity codec.Grid) error {
+	defer runtime.KeepAlive(e)
+	if err := e.whole(length); err != nil {
+		return err
+	}
+	return failure(C.gfs_go_wide_encode(e.wide, C.size_t(length), C.size_t(count),
+		base(data), place(data, e.k), base(parity), place(parity, e.m)))
+}
+
+func (e *wideEngine) RebuildStripes(length, count int, shards codec.Grid, present, wanted []bool) error {
+	defer runtime.KeepAlive(e)
+	if err := e.whole(length); err != nil {
+		return err
+	}
+	return failure(C.gfs_go_wide_rebuild(e.wide, C.size_t(length), C.size_t(count),
+		base(shards), place(shards, e.k+e.m), flags(present), flags(wanted)))
+}
+
+// whole returns nil for a length that the code has.
+func (e *wideEngine) whole(length int) error {
+	if length%e.granule != 0 {
+		return fmt.Errorf("%w: %d bytes; allowed: multiples of %d", codec.ErrShardSize, length, e.granule)
+	}
+	return nil
+}
+
 func (e *wideEngine) run(asked job, shards [][]byte) error {
 	defer runtime.KeepAlive(e)
 	size := length(shards, nil)
-	if size%e.granule != 0 {
-		return fmt.Errorf("%w: %d bytes; allowed: multiples of %d", codec.ErrShardSize, size, e.granule)
+	if err := e.whole(size); err != nil {
+		return err
 	}
 	call := C.gfs_go_call{
 		operation: asked.operation,

@@ -120,6 +120,97 @@ func TestWideRepairs(t *testing.T) {
 	}
 }
 
+// Stripes at equal distances, which are one call of the library, and others have the bytes of single calls.
+func TestWideStripes(t *testing.T) {
+	for _, c := range []struct {
+		code                WideCode
+		k, m, count, length int
+	}{
+		{Leopard8, 20, 4, 3, 64}, {Leopard16, 30, 7, 70, 64}, {LCH16, 5, 40, 9, 1022}, {ReedSolomonSIMD, 300, 30, 2, 4160},
+	} {
+		w := wideOf(t, c.code, c.k, c.m)
+		n := c.k + c.m
+		for gap := 0; gap < 3; gap++ { // with gap 2 the last stripe is elsewhere
+			buffer := make([]byte, c.count*n*(c.length+gap))
+			var shards, whole [][]byte
+			for s := 0; s < c.count; s++ {
+				one := stripe(t, w, c.length)
+				whole = append(whole, one...)
+				for i, shard := range one {
+					place := buffer[(s*n+i)*(c.length+gap):][:c.length]
+					if gap == 2 && s == c.count-1 {
+						place = make([]byte, c.length)
+					}
+					if i < c.k {
+						copy(place, shard)
+					}
+					shards = append(shards, place)
+				}
+			}
+			if err := w.WithGoroutines(gap + 1).EncodeStripes(shards); err != nil {
+				t.Fatal(c, err)
+			}
+			same(t, shards, whole)
+			for i := range shards {
+				if i%n%2 == 0 && i%n/2 < c.m {
+					copy(shards[i], make([]byte, c.length))
+					shards[i] = shards[i][:0]
+				}
+			}
+			if err := w.ReconstructStripes(shards); err != nil {
+				t.Fatal(c, err)
+			}
+			same(t, shards, whole)
+		}
+	}
+}
+
+func same(t *testing.T, shards, want [][]byte) {
+	t.Helper()
+	for n := range want {
+		if !bytes.Equal(shards[n], want[n]) {
+			t.Fatal("shard ", n)
+		}
+	}
+}
+
+func TestRefusedWideStripes(t *testing.T) {
+	w := wideOf(t, Leopard16, 3, 2)
+	buffer := make([]byte, 10*96)
+	whole := func(length int) (shards [][]byte) {
+		for n := 0; n < 10; n++ {
+			shards = append(shards, buffer[n*length:(n+1)*length])
+		}
+		return shards
+	}
+	differ, lossy, odd := whole(64), whole(64), whole(96)
+	differ[0] = nil
+	for n := range lossy {
+		if n%5 < 3 {
+			lossy[n] = nil
+		}
+	}
+	odd[1], odd[6] = nil, nil
+	for n, c := range []struct{ got, want error }{
+		{w.EncodeStripes(whole(64)[:9]), codec.ErrTooFewShards},
+		{w.ReconstructStripes(whole(64)[:9]), codec.ErrTooFewShards},
+		{w.EncodeStripes(whole(96)), codec.ErrShardSize},
+		{w.EncodeStripes(differ), codec.ErrShardSize},
+		{w.ReconstructStripes(odd), codec.ErrShardSize},
+		{w.ReconstructStripes(differ), codec.ErrStripesDiffer},
+		{w.ReconstructStripes(lossy), codec.ErrTooFewShards},
+		{w.EncodeStripes(nil), nil},
+		{w.ReconstructStripes(nil), nil},
+	} {
+		if !errors.Is(c.got, c.want) {
+			t.Error(n, c.got)
+		}
+	}
+	if odd[1] != nil || lossy[0] != nil || !bytes.Equal(buffer, make([]byte, len(buffer))) {
+		t.Error("shards of a refused call changed")
+	}
+}
+
 func TestRefusedWideShapes(t *testing.T) {
 	for _, c := range []struct {
 		code WideCode

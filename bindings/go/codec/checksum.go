@@ -30,6 +30,8 @@ var ErrChecksum = errors.New("gfsmith: invalid checksum")
 type Checksums interface {
 	Engine
 	EncodeChecksums(kind Checksum, data, parity [][]byte, states []uint64) error
+	// EncodeStripesChecksums is EncodeChecksums for each of many stripes, with k + m states of each.
+	EncodeStripesChecksums(kind Checksum, length, count int, data, parity Grid, states []uint64) error
 	VerifyChecksums(kind Checksum, shards [][]byte, states []uint64) (bool, error)
 	// RebuildChecksums changes the states of the shards that the repair reads or writes. wrong has a flag for each shard:
 	// the repair read it, and its checksum is not the expected one. expected may be nil.
@@ -72,13 +74,13 @@ func WholeSectors(length, sector int) error {
 	return nil
 }
 
-// checksums returns the engine's calls with checksums if it has them and the arguments are valid.
-func (c *Codec) checksums(kind Checksum, length int, states []uint64) (Checksums, error) {
+// checksums returns the engine's calls with checksums if it has them and the arguments are valid for `shards` shards.
+func (c *Codec) checksums(kind Checksum, length, shards int, states []uint64) (Checksums, error) {
 	engine, ok := c.single().(Checksums)
 	if !ok {
 		return nil, fmt.Errorf("%w: checksums of shards need cgo", ErrUnsupported)
 	}
-	if err := counted("states", len(states), c.k+c.m); err != nil {
+	if err := counted("states", len(states), shards); err != nil {
 		return nil, err
 	}
 	if err := kind.Check(states...); err != nil {
@@ -104,6 +106,29 @@ func (c *Codec) EncodeChecksums(kind Checksum, shards [][]byte, states []uint64)
 	return engine.EncodeChecksums(kind, shards[:c.k], shards[c.k:], states)
 }
 
+// EncodeStripesChecksums is EncodeStripes with the checksums of all shards, in one pass over memory and one goroutine.
+// states: as for EncodeChecksums, k + m of each stripe, stripe after stripe. Errors: those of EncodeStripes, ErrChecksum,
+// ErrUnsupported without cgo.
+func (c *Codec) EncodeStripesChecksums(kind Checksum, shards [][]byte, states []uint64) error {
+	length, err := c.stripes(shards)
+	if err != nil {
+		return err
+	}
+	engine, err := c.checksums(kind, length, len(shards), states)
+	if err != nil || length == 0 {
+		return err
+	}
+	n := c.k + c.m
+	c.touch(shards)
+	data, together := grid(shards, n, 0, c.k, length)
+	if parity, ok := grid(shards, n, c.k, n, length); ok && together {
+		return engine.EncodeStripesChecksums(kind, length, len(shards)/n, data, parity, states)
+	}
+	return c.each(shards, func(s int, stripe [][]byte) error {
+		return engine.EncodeChecksums(kind, stripe[:c.k], stripe[c.k:], states[s*n:(s+1)*n])
+	})
+}
+
 // VerifyChecksums is Verify with the checksums of all shards: a scrub that reads every byte once, in one goroutine.
 // Arguments and errors are those of EncodeChecksums.
 func (c *Codec) VerifyChecksums(kind Checksum, shards [][]byte, states []uint64) (bool, error) {
@@ -124,7 +149,7 @@ func (c *Codec) checked(kind Checksum, shards [][]byte, states []uint64) (Checks
 	if err != nil {
 		return nil, err
 	}
-	return c.checksums(kind, length, states)
+	return c.checksums(kind, length, len(shards), states)
 }
 
 // ReconstructChecksums is ReconstructSome with the checksums of the shards that the repair reads and writes, in one pass
@@ -146,9 +171,9 @@ func (c *Codec) ReconstructChecksums(kind Checksum, shards [][]byte, required []
 	if err != nil {
 		return nil, err
 	}
-	engine, err := c.checksums(kind, asked.length, states)
+	engine, err := c.checksums(kind, asked.length, len(shards), states)
 	if err == nil && expected != nil {
-		_, err = c.checksums(kind, asked.length, expected)
+		_, err = c.checksums(kind, asked.length, len(shards), expected)
 	}
 	if err != nil {
 		return nil, err

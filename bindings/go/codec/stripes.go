@@ -94,6 +94,15 @@ func (c *Codec) each(shards [][]byte, task func(s int, stripe [][]byte) error) e
 	return nil
 }
 
+// touch tells the race detector which shards an encoding of stripes reads and writes.
+func (c *Codec) touch(shards [][]byte) {
+	_ = c.each(shards, func(_ int, stripe [][]byte) error {
+		ReadRange(stripe[:c.k])
+		WriteRange(stripe[c.k:])
+		return nil
+	})
+}
+
 // EncodeStripes computes the parities of any number of stripes, each as by Encode. shards: k + m shards of the first
 // stripe, then those of the next one, and so on; all of the same length.
 func (c *Codec) EncodeStripes(shards [][]byte) error {
@@ -102,11 +111,7 @@ func (c *Codec) EncodeStripes(shards [][]byte) error {
 		return err
 	}
 	n := c.k + c.m
-	_ = c.each(shards, func(_ int, stripe [][]byte) error {
-		ReadRange(stripe[:c.k])
-		WriteRange(stripe[c.k:])
-		return nil
-	})
+	c.touch(shards)
 	if b, ok := c.batch(length); ok {
 		data, together := grid(shards, n, 0, c.k, length)
 		if parity, ok := grid(shards, n, c.k, n, length); ok && together {

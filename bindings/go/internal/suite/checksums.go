@@ -98,10 +98,41 @@ func (p Package) checksums(t *testing.T) {
 	}
 }
 
+// summedStripes compares calls with checksums on many stripes with calls on one.
+func (p Package) summedStripes(t *testing.T) {
+	if !p.Checksums {
+		return
+	}
+	random := rand.New(rand.NewSource(9))
+	for _, k := range []int{4, 38} {
+		c, err := p.New(codec.Cauchy, k, 2)
+		is(t, err, nil)
+		n := c.TotalShards()
+		for name, place := range layouts {
+			for _, count := range []int{1, 3, 20} {
+				shards, states := place(count, n, 1024), make([]uint64, count*n)
+				for i := range shards {
+					random.Read(shards[i])
+					states[i] = uint64(random.Uint32())
+				}
+				want, wanted := Copy(shards), append([]uint64(nil), states...)
+				for s := 0; s < count; s++ {
+					is(t, c.EncodeChecksums(codec.CRC32C, want[s*n:(s+1)*n], wanted[s*n:(s+1)*n]), nil)
+				}
+				is(t, c.EncodeStripesChecksums(codec.CRC32C, shards, states), nil)
+				Same(t, shards, want, name)
+				equal(t, states, wanted, name)
+			}
+		}
+		is(t, c.EncodeStripesChecksums(codec.CRC32C, nil, nil), nil)
+	}
+}
+
 func unsupported(t *testing.T, c *codec.Codec) {
 	shards := NewShards(rand.New(rand.NewSource(1)), c.TotalShards(), 64).All
 	before, states := Copy(shards), make([]uint64, len(shards))
 	is(t, c.EncodeChecksums(codec.CRC32, shards, states), codec.ErrUnsupported)
+	is(t, c.EncodeStripesChecksums(codec.CRC32, shards, states), codec.ErrUnsupported)
 	_, err := c.VerifyChecksums(codec.CRC32, shards, states)
 	is(t, err, codec.ErrUnsupported)
 	Same(t, shards, before, "refused")
@@ -204,7 +235,7 @@ func (p Package) refusedChecksums(t *testing.T) {
 		{codec.CRC16T10, make([]uint64, 6), codec.ErrChecksum, "100 bytes; allowed: multiples of 512, the bytes of a sector"},
 	} {
 		states := append([]uint64(nil), wrong.states...)
-		errors := []error{c.EncodeChecksums(wrong.kind, shards, states)}
+		errors := []error{c.EncodeChecksums(wrong.kind, shards, states), c.EncodeStripesChecksums(wrong.kind, shards, states)}
 		_, err = c.VerifyChecksums(wrong.kind, shards, states)
 		errors = append(errors, err)
 		_, err = c.ReconstructChecksums(wrong.kind, lost, nil, states, nil)
@@ -220,6 +251,9 @@ func (p Package) refusedChecksums(t *testing.T) {
 	}
 	states := make([]uint64, 6)
 	is(t, c.EncodeChecksums(codec.CRC32, shards[:5], states), codec.ErrTooFewShards)
+	is(t, c.EncodeStripesChecksums(codec.CRC32, shards[:5], states), codec.ErrTooFewShards)
+	is(t, c.EncodeStripesChecksums(codec.CRC32, append(shards[:6:6], shards...), states), codec.ErrTooFewShards)
+	is(t, c.EncodeStripesChecksums(codec.CRC32, lost, states), codec.ErrShardSize)
 	_, err = c.VerifyChecksums(codec.CRC32, lost, states)
 	is(t, err, codec.ErrShardSize)
 	_, err = c.ReconstructChecksums(codec.CRC32, append(make([][]byte, 3), shards[3:]...), nil, states, nil)

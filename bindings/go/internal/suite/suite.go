@@ -34,6 +34,7 @@ func Run(t *testing.T, p Package) {
 			t.Run("Stripes", p.stripes)
 			t.Run("Correct", p.correct)
 			t.Run("Checksums", p.checksums)
+			t.Run("ChecksumsOfStripes", p.summedStripes)
 		})
 	}
 	if err := p.SetISA(best); err != nil {
