@@ -28,6 +28,7 @@ typedef struct checksums {
   size_t sector;
   uint64_t *results; /* of CHECKSUM, or one for each sector of the shard */
   bool compared;
+  size_t stripes; /* of ENCODE */
   uint64_t states[MOST_SHARDS], expected[MOST_SHARDS];
   bool wrong[MOST_SHARDS];
 } checksums;
@@ -118,7 +119,8 @@ static gfsmith_status encode(const call *c, size_t len, uint8_t *const *shards) 
   uint8_t *const *parity = shards + c->inputs;
   if (c->sums == NULL)
     return gfsmith_encode(c->codec, len, data, parity);
-  return gfsmith_encode_checksums(c->codec, c->sums->kind, len, data, parity, c->sums->states);
+  return gfsmith_encode_stripes_checksums(c->codec, c->sums->kind, len, c->sums->stripes, data,
+                                          parity, c->sums->states);
 }
 
 static int check(const call *c, size_t len, uint8_t *const *shards) {
@@ -209,14 +211,13 @@ JNIEXPORT jint JNICALL Java_org_gfsmith_Native_run(JNIEnv *env, jclass native, j
   return run(env, &c, objects, numbers, length);
 }
 
-JNIEXPORT jint JNICALL Java_org_gfsmith_Native_runChecksums(JNIEnv *env, jclass native, jlong codec,
-                                                            jint operation, jint inputs,
-                                                            jobjectArray objects, jintArray numbers,
-                                                            jint length, jint kind,
-                                                            jlongArray states, jlongArray expected,
-                                                            jbooleanArray wrong) {
+JNIEXPORT jint JNICALL Java_org_gfsmith_Native_runChecksums(
+    JNIEnv *env, jclass native, jlong codec, jint operation, jint stripes, jint inputs,
+    jobjectArray objects, jintArray numbers, jint length, jint kind, jlongArray states,
+    jlongArray expected, jbooleanArray wrong) {
   (void)native;
-  checksums sums = {.kind = (gfsmith_checksum)kind, .compared = expected != NULL};
+  checksums sums = {
+      .kind = (gfsmith_checksum)kind, .compared = expected != NULL, .stripes = (size_t)stripes};
   jint n = (*env)->GetArrayLength(env, states);
   (*env)->GetLongArrayRegion(env, states, 0, n, (jlong *)sums.states);
   if (expected != NULL)

@@ -28,6 +28,7 @@ CHECKSUM_MUTANTS = {
     "sectors": Mutant("$results + begin / c->sums->sector", "$results"),
     "difference": Mutant("$differs ? c->sums == NULL : $fails", "$differs || $fails"),
     "comparison": Mutant("sums->compared ? sums->expected : NULL", "NULL"),
+    "stripes": Mutant("(size_t)stripes", "1"),
 }
 CHECKED = "-Xcheck:jni"  #: the virtual machine copies arrays, and refuses wrong calls of JNI
 

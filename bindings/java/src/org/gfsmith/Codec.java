@@ -3,6 +3,7 @@ package org.gfsmith;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /**
  * An erasure code over GF(2^8): k data shards and m parity shards of the same length.
@@ -364,6 +365,34 @@ public final class Codec {
     return checkAll(kind, shards, states);
   }
 
+  /**
+   * Computes all parities of many stripes, and the checksums of all shards in the same pass over memory. Stripes in
+   * memory are prefetched.
+   *
+   * @param kind the checksum
+   * @param data k shards of the first stripe, then those of the next one, and so on, read; all of the same length
+   * @param parity m shards of each stripe, overwritten
+   * @param states k + m numbers of each stripe, as in {@link #encodeChecksums(Checksum, byte[][], byte[][], long[])}
+   * @throws IllegalArgumentException also for the reasons of
+   *     {@link #encodeChecksums(Checksum, byte[][], byte[][], long[])}
+   */
+  public void encodeStripesChecksums(Checksum kind, byte[][] data, byte[][] parity, long[] states) {
+    encodeStripes(kind, data, parity, states);
+  }
+
+  /**
+   * Computes all parities and checksums of many stripes, as
+   * {@link #encodeStripesChecksums(Checksum, byte[][], byte[][], long[])}.
+   *
+   * @param kind the checksum
+   * @param data k shards of each stripe, read
+   * @param parity m shards of each stripe, overwritten
+   * @param states k + m numbers of each stripe, replaced by the checksums
+   */
+  public void encodeStripesChecksums(Checksum kind, ByteBuffer[] data, ByteBuffer[] parity, long[] states) {
+    encodeStripes(kind, data, parity, states);
+  }
+
   // The elements are all byte[] or all ByteBuffer.
   private void encodeAll(Object[] data, Object[] parity) {
     run(Native.ENCODE, 0, k, encoding(data, parity));
@@ -371,6 +400,48 @@ public final class Codec {
 
   private void encodeAll(Checksum kind, Object[] data, Object[] parity, long[] states) {
     run(Native.ENCODE, encoding(data, parity), kind, states, null, null);
+  }
+
+  private void encodeStripes(Checksum kind, Object[] data, Object[] parity, long[] states) {
+    if (data == null || data.length % k != 0) {
+      throw new IllegalArgumentException(
+          "data" + (data == null ? " is null" : " has " + data.length + " shards") + "; required: a multiple of " + k);
+    }
+    int stripes = data.length / k;
+    requireCount(parity, "parity", stripes * m);
+    Shards[] calls = calls(data, parity, stripes);
+    requireChecksums(kind, states, "states", stripes * (k + m));
+    if (stripes > 0) {
+      kind.requireLength(calls[0].length());
+    }
+    int first = 0;
+    for (Shards shards : calls) {
+      long[] part = Arrays.copyOfRange(states, first, first + shards.objects.length);
+      runChecksums(Native.ENCODE, part.length / (k + m), shards, kind, part, null, null);
+      System.arraycopy(part, 0, states, first, part.length);
+      first += part.length;
+    }
+  }
+
+  /** The shards of as many stripes as a call of the native library takes, for each call. */
+  private Shards[] calls(Object[] data, Object[] parity, int stripes) {
+    int most = MOST_SHARDS / (k + m);
+    Shards[] calls = new Shards[(stripes + most - 1) / most];
+    for (int c = 0; c < calls.length; c++) {
+      int first = c * most;
+      int end = Math.min(first + most, stripes);
+      calls[c] = new Shards((end - first) * (k + m), c == 0 ? -1 : calls[0].length());
+      for (int i = first * k; i < end * k; i++) {
+        calls[c].read(data[i], "data", i);
+      }
+      for (int i = first * m; i < end * m; i++) {
+        calls[c].write(parity[i], "parity", i);
+      }
+    }
+    if (calls.length > 1) {
+      Shards.requireApart(calls);
+    }
+    return calls;
   }
 
   private Shards encoding(Object[] data, Object[] parity) {
@@ -401,7 +472,7 @@ public final class Codec {
       Checksum kind, Object[] shards, boolean[] present, boolean[] wanted, long[] states, long[] expected) {
     Shards described = repair(shards, present, wanted);
     if (expected != null) {
-      requireChecksums(kind, expected, "expected");
+      requireChecksums(kind, expected, "expected", k + m);
     }
     boolean[] wrong = new boolean[k + m];
     run(Native.RECONSTRUCT, described, kind, states, expected, wrong);
@@ -443,14 +514,14 @@ public final class Codec {
     return described;
   }
 
-  private void requireChecksums(Checksum kind, long[] states, String name) {
+  private static void requireChecksums(Checksum kind, long[] states, String name, int required) {
     if (kind == null) {
       throw new IllegalArgumentException("kind is null");
     }
-    if (states == null || states.length != k + m) {
-      throw count(name, states == null ? -1 : states.length, "checksums", k + m);
+    if (states == null || states.length != required) {
+      throw count(name, states == null ? -1 : states.length, "checksums", required);
     }
-    for (int i = 0; i < k + m; i++) {
+    for (int i = 0; i < required; i++) {
       kind.requireBits(states[i], name + "[" + i + "]");
     }
   }
@@ -491,13 +562,26 @@ public final class Codec {
   /** Executes a call with checksums. {@code expected} is valid or null. */
   private int run(
       int operation, Shards shards, Checksum kind, long[] states, long[] expected, boolean[] wrong) {
-    requireChecksums(kind, states, "states");
+    requireChecksums(kind, states, "states", k + m);
     kind.requireLength(shards.length());
+    return runChecksums(operation, 1, shards, kind, states, expected, wrong);
+  }
+
+  /** Executes a call with valid checksums. */
+  private int runChecksums(
+      int operation,
+      int stripes,
+      Shards shards,
+      Checksum kind,
+      long[] states,
+      long[] expected,
+      boolean[] wrong) {
     int result =
         Native.runChecksums(
             address,
             operation,
-            k,
+            stripes,
+            stripes * k,
             shards.objects,
             shards.numbers,
             shards.length(),

@@ -82,11 +82,12 @@ final class Native {
 
   /**
    * Executes ENCODE, RECONSTRUCT or CHECK with checksums: {@code states} of all shards continue, {@code wrong} receives
-   * the results of RECONSTRUCT if {@code expected} is not null.
+   * the results of RECONSTRUCT if {@code expected} is not null. Only ENCODE has several stripes.
    */
   static native int runChecksums(
       long codec,
       int operation,
+      int stripes,
       int inputs,
       Object[] objects,
       int[] numbers,

@@ -1,6 +1,11 @@
 package org.gfsmith;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /**
  * The shards of one call, as the native library reads them: for each one an object, and in one array
@@ -17,10 +22,16 @@ final class Shards {
   final int[] numbers;
   private final int count;
   private int filled;
-  private int length = -1;
+  private int length;
 
   Shards(int count) {
+    this(count, -1);
+  }
+
+  /** Describes shards of {@code length} bytes; below 0 the first one determines it. */
+  Shards(int count, int length) {
     this.count = count;
+    this.length = length;
     objects = new Object[count];
     numbers = new int[3 * count];
   }
@@ -118,6 +129,31 @@ final class Shards {
     numbers[count + filled] = object instanceof ByteBuffer ? DIRECT : owner(object);
     numbers[2 * count + filled] = role;
     filled++;
+  }
+
+  /** Refuses shards of several calls of which one is written and overlaps another one. */
+  static void requireApart(Shards[] calls) {
+    Map<Object, Long> memories = new IdentityHashMap<>();
+    // The place of a shard in the order of memories and offsets; the lowest bit: it is written.
+    long[] places =
+        Arrays.stream(calls).flatMapToLong(shards -> shards.places(memories)).sorted().toArray();
+    for (int i = 1; i < places.length; i++) {
+      boolean written = ((places[i - 1] | places[i]) & 1) != 0;
+      // Memories are far apart. Of three shards that overlap, two neighbours include the written one.
+      if (written && (places[i] >> 1) - (places[i - 1] >> 1) < calls[0].length()) {
+        throw new IllegalArgumentException("parity overlaps a shard of another stripe");
+      }
+    }
+  }
+
+  private LongStream places(Map<Object, Long> memories) {
+    return IntStream.range(0, filled)
+        .mapToLong(
+            i -> {
+              long memory = memories.computeIfAbsent(objects[i], object -> (long) memories.size());
+              long written = numbers[2 * count + i] == WRITE ? 1 : 0;
+              return memory << 33 | (long) numbers[i] << 1 | written;
+            });
   }
 
   private static String called(String name, int index) {

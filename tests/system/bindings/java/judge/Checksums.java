@@ -141,6 +141,81 @@ final class Checksums {
     }
   }
 
+  /** Stripes of one call of the library, and of several. */
+  private static void stripes(Random random, Checksum kind) {
+    for (int count : new int[] {0, 1, 42, 43, 100}) {
+      byte[][] data = new byte[count * K][];
+      Arrays.setAll(data, i -> junk(random, 512));
+      byte[][] parity = new byte[count * M][512];
+      long[] states = new long[count * N];
+      Arrays.setAll(states, i -> random.nextInt(1 << 16));
+      byte[][] expected = copy(parity);
+      long[] stored = states.clone();
+      for (int s = 0; s < count; s++) {
+        byte[][] from = Arrays.copyOfRange(data, s * K, (s + 1) * K);
+        long[] part = Arrays.copyOfRange(stored, s * N, (s + 1) * N);
+        CODEC.encodeChecksums(kind, from, Arrays.copyOfRange(expected, s * M, (s + 1) * M), part);
+        System.arraycopy(part, 0, stored, s * N, N);
+      }
+      long[] outside = states.clone();
+      ByteBuffer[] buffers = direct(parity);
+      CODEC.encodeStripesChecksums(kind, direct(data), buffers, outside);
+      CODEC.encodeStripesChecksums(kind, data, parity, states);
+      Expect.require(Arrays.deepEquals(parity, expected), "parities of stripes differ with " + kind);
+      Expect.require(Arrays.equals(buffers, direct(expected)), "direct parities of stripes differ with " + kind);
+      Expect.require(Arrays.equals(states, stored) && Arrays.equals(outside, stored), kind + " of stripes differs");
+    }
+  }
+
+  /** Shards of 50 stripes, the calls of the library on which are two. */
+  private static void refusedStripes() {
+    byte[][] data = new byte[50 * K][100];
+    byte[][] parity = new byte[50 * M][100];
+    long[] states = new long[50 * N];
+    long[] wide = states.clone();
+    wide[299] = 1L << 32;
+    byte[][] shorter = data.clone();
+    shorter[199] = new byte[99];
+    byte[][] missing = parity.clone();
+    missing[99] = null;
+    byte[][] shared = parity.clone();
+    shared[99] = data[0];
+    byte[][] twice = parity.clone();
+    twice[99] = twice[0];
+    byte[][] near = parity.clone();
+    near[99] = near[98];
+    Checksum kind = Checksum.CRC32;
+    refusedStripes("kind is null", null, data, parity, states);
+    refusedStripes("data is null; required: a multiple of 4", kind, null, parity, states);
+    refusedStripes("data has 199 shards; required: a multiple of 4", kind, Arrays.copyOf(data, 199), parity, states);
+    refusedStripes("parity has 99 shards; required: 100", kind, data, Arrays.copyOf(parity, 99), states);
+    refusedStripes("states has 299 checksums; required: 300", kind, data, parity, new long[299]);
+    refusedStripes("states[299] is 0x100000000; allowed: 32 bits", kind, data, parity, wide);
+    refusedStripes("data[199] has 99 bytes, the shards before it have 100", kind, shorter, parity, states);
+    refusedStripes("parity[99] is null", kind, data, missing, states);
+    refusedStripes("parity overlaps a shard of another stripe", kind, data, shared, states);
+    refusedStripes("parity overlaps a shard of another stripe", kind, data, twice, states);
+    refusedStripes(
+        "parity[99] overlaps a shard before it, and the call writes one of them", kind, data, near, states);
+    refusedStripes("shards have 100 bytes; allowed: multiples of 512", Checksum.CRC16_T10, data, parity, states);
+    byte[][] one = data.clone();
+    Arrays.fill(one, data[0]);
+    CODEC.encodeStripesChecksums(kind, one, parity, states); // equal data may be one array
+  }
+
+  private static void refusedStripes(
+      String message, Checksum kind, byte[][] data, byte[][] parity, long[] states) {
+    for (byte[] shard : parity) {
+      if (shard != null) {
+        Arrays.fill(shard, (byte) 7);
+      }
+    }
+    byte[][] before = Arrays.stream(parity).map(shard -> shard == null ? null : shard.clone()).toArray(byte[][]::new);
+    long[] old = states.clone();
+    Expect.refused(message, () -> CODEC.encodeStripesChecksums(kind, data, parity, states));
+    Expect.require(Arrays.deepEquals(parity, before) && Arrays.equals(states, old), "a refused call on stripes wrote");
+  }
+
   private static void repairs(Checksum kind, byte[][] all, long[] stored) {
     boolean[] present = {true, false, true, true, true, true};
     byte[][] lost = copy(all);
@@ -237,9 +312,11 @@ final class Checksums {
       for (int length : new int[] {0, 512, 1024, 586 * 512}) { // the last one is more than a piece
         shards(random, kind, kind == Checksum.CRC16_T10 || length == 0 ? length : length - 3);
       }
+      stripes(random, kind);
     }
     otherSectors(random);
     refusals();
+    refusedStripes();
     System.out.println(Codec.isa());
   }
 }
