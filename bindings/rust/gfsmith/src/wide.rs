@@ -179,9 +179,7 @@ impl Wide {
         let (length, from, to) = (sources.length(), sources.constant(), targets.mutable());
         // SAFETY: k pointers to read and m to write for each stripe, `length` bytes each; see Shards for why
         // nothing overlaps.
-        self.done(length, unsafe {
-            sys::wide_encode_stripes(self.raw.as_ptr(), length, stripes, from, to)
-        })
+        self.done(length, unsafe { sys::wide_encode_stripes(self.raw.as_ptr(), length, stripes, from, to) })
     }
 
     /// Rebuild every shard that is `None`.
