@@ -113,8 +113,8 @@ GFSMITH_API gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, si
                                                     uint8_t *const *shards, const bool *present,
                                                     const bool *wanted);
 
-/** gfsmith_wide_encode for each of several stripes. Stripes of short shards share the transforms,
- * so that a call costs about as much as one on shards of count * len bytes (docs/batches.md).
+/** gfsmith_wide_encode for each of several stripes. Stripes of short shards share the transforms
+ * (docs/wide.md).
  *
  * @param wide the code
  * @param len bytes of every shard

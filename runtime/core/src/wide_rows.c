@@ -37,8 +37,8 @@ static inline void join(gfs_wide_layout layout, size_t count, const uint8_t *res
 }
 
 /* Bytes of a shard to the planes of a row: those of one stripe. */
-static GFS_NOT_INLINED void split_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *shard,
-                                        uint8_t *low, uint8_t *high) {
+static GFS_INLINED void split_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *shard,
+                                    uint8_t *low, uint8_t *high) {
   if (layout == GFS_WIDE_BYTES) {
     memcpy(low, shard, bytes);
     return;
@@ -50,8 +50,8 @@ static GFS_NOT_INLINED void split_piece(gfs_wide_layout layout, size_t bytes, co
     split(layout, elements - at, shard + 2 * at, low + at, high + at);
 }
 
-static GFS_NOT_INLINED void join_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *low,
-                                       const uint8_t *high, uint8_t *shard) {
+static GFS_INLINED void join_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *low,
+                                   const uint8_t *high, uint8_t *shard) {
   if (layout == GFS_WIDE_BYTES) {
     memcpy(shard, low, bytes);
     return;
@@ -63,21 +63,58 @@ static GFS_NOT_INLINED void join_piece(gfs_wide_layout layout, size_t bytes, con
     join(layout, elements - at, low + at, high + at, shard + 2 * at);
 }
 
+static size_t elements_of(gfs_wide_layout layout, size_t bytes) {
+  return layout == GFS_WIDE_BYTES ? bytes : bytes / 2;
+}
+
+static GFS_INLINED void split_all(gfs_wide_layout layout, const gfs_wide_slice *slice,
+                                  const uint8_t *const *shard, size_t pitch, uint8_t *low,
+                                  uint8_t *high) {
+  const size_t bytes = slice->part, at = slice->at, elements = elements_of(layout, bytes);
+  for (size_t n = slice->stripes; n > 0; n--, shard += pitch, low += elements, high += elements)
+    split_piece(layout, bytes, *shard + at, low, high);
+}
+
+/* The layout is a constant in each call, so that the loop over short shards has no other branches.
+ */
 void gfs_wide_load(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
                    const gfs_wide_slice *slice, const uint8_t *const *shard, size_t pitch) {
-  const size_t bytes = slice->part, elements = layout == GFS_WIDE_BYTES ? bytes : bytes / 2;
   uint8_t *low = gfs_transform_plane(t, rows, i, 0);
   uint8_t *high = gfs_transform_plane(t, rows, i, t->planes - 1);
   shard += slice->stripe * pitch;
+  if (layout == GFS_WIDE_BYTES)
+    split_all(GFS_WIDE_BYTES, slice, shard, pitch, low, high);
+  else if (layout == GFS_WIDE_HALVES)
+    split_all(GFS_WIDE_HALVES, slice, shard, pitch, low, high);
+  else
+    split_all(GFS_WIDE_WORDS, slice, shard, pitch, low, high);
+}
+
+static GFS_INLINED void join_all(gfs_wide_layout layout, const gfs_wide_slice *slice,
+                                 uint8_t *const *shard, size_t pitch, const uint8_t *low,
+                                 const uint8_t *high) {
+  const size_t bytes = slice->part, at = slice->at, elements = elements_of(layout, bytes);
   for (size_t n = slice->stripes; n > 0; n--, shard += pitch, low += elements, high += elements)
-    split_piece(layout, bytes, *shard + slice->at, low, high);
+    join_piece(layout, bytes, low, high, *shard + at);
+}
+
+static GFS_NOT_INLINED void join_row(gfs_wide_layout layout, const gfs_wide_slice *slice,
+                                     uint8_t *const *shard, size_t pitch, const uint8_t *low,
+                                     const uint8_t *high) {
+  if (layout == GFS_WIDE_BYTES)
+    join_all(GFS_WIDE_BYTES, slice, shard, pitch, low, high);
+  else if (layout == GFS_WIDE_HALVES)
+    join_all(GFS_WIDE_HALVES, slice, shard, pitch, low, high);
+  else
+    join_all(GFS_WIDE_WORDS, slice, shard, pitch, low, high);
 }
 
 /* The same around the cache, whose lines need not begin where the shard does. */
-static GFS_NOT_INLINED void stream_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *low,
-                                         const uint8_t *high, uint8_t *shard) {
-  uint8_t joined[GFS_WIDE_ROW_MOST];
-  join_piece(layout, bytes, low, high, joined);
+static void stream_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *low,
+                         const uint8_t *high, uint8_t *shard) {
+  uint8_t joined[GFS_WIDE_ROW_MOST], *to = joined;
+  const gfs_wide_slice one = {.stripes = 1, .part = bytes};
+  join_row(layout, &one, &to, 0, low, high);
   gfs_stream_copy(shard, joined, bytes);
 }
 
@@ -93,21 +130,31 @@ static void stream_halves(size_t bytes, const uint8_t *low, const uint8_t *high,
   }
 }
 
-/* Several stripes share a row if their shards are short. Then the incomplete lines at the ends of a
- * shard are a large part of it, and stores around the cache do not pay. */
-void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
-                    const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch, bool stream) {
-  const size_t bytes = slice->part, elements = layout == GFS_WIDE_BYTES ? bytes : bytes / 2;
-  const uint8_t *low = gfs_transform_plane(t, rows, i, 0);
-  const uint8_t *high = gfs_transform_plane(t, rows, i, t->planes - 1);
-  shard += slice->stripe * pitch;
+static GFS_NOT_INLINED void stream_row(gfs_wide_layout layout, const gfs_wide_slice *slice,
+                                       uint8_t *const *shard, size_t pitch, const uint8_t *low,
+                                       const uint8_t *high) {
+  const size_t bytes = slice->part, elements = elements_of(layout, bytes);
+  const gfs_wide_slice one = {.stripes = 1, .at = slice->at, .part = bytes};
   for (size_t n = slice->stripes; n > 0; n--, shard += pitch, low += elements, high += elements) {
     uint8_t *to = *shard + slice->at;
-    if (!stream || (slice->stripes > 1 && !has_whole_lines(to, bytes)))
-      join_piece(layout, bytes, low, high, to);
+    /* Several stripes share a row if their shards are short. Then the incomplete lines at the ends
+     * of a shard are a large part of it, and stores around the cache do not pay. */
+    if (slice->stripes > 1 && !has_whole_lines(to, bytes))
+      join_row(layout, &one, shard, 0, low, high);
     else if (layout == GFS_WIDE_HALVES && has_whole_lines(to, bytes))
       stream_halves(bytes, low, high, to);
     else
       stream_piece(layout, bytes, low, high, to);
   }
+}
+
+void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
+                    const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch, bool stream) {
+  const uint8_t *low = gfs_transform_plane(t, rows, i, 0);
+  const uint8_t *high = gfs_transform_plane(t, rows, i, t->planes - 1);
+  shard += slice->stripe * pitch;
+  if (stream)
+    stream_row(layout, slice, shard, pitch, low, high);
+  else
+    join_row(layout, slice, shard, pitch, low, high);
 }

@@ -53,7 +53,7 @@ def flags(values: Any) -> Any:
 
 
 def check_encoding(wide: Wide, stripes: Bytes) -> None:
-    """Encode all stripes; the bytes in front of the parities do not change."""
+    """Encode all stripes; the bytes before the parities do not change."""
     count, length = len(stripes), stripes.shape[2]
     padded = np.full((count, wide.m, length + 1), 0xA5, dtype=np.uint8)
     data, parity = stripes[:, : wide.k], padded[:, :, 1:]
@@ -189,8 +189,8 @@ MUTANTS = (
     Mutant("s->len - at", "s->part", within="gfs_wide_slice_at"),
     Mutant("shard += slice->stripe * pitch;", ";", within="gfs_wide_load"),
     Mutant("shard += slice->stripe * pitch;", ";", within="gfs_wide_store"),
-    Mutant("low += elements", "low += bytes", within="gfs_wide_load"),
-    Mutant("high += elements", "high += 0", within="gfs_wide_store"),
+    Mutant("low += elements", "low += bytes", within="split_all"),
+    Mutant("high += elements", "high += 0", within="join_all"),
     Mutant("w->now.stripes * w->now.part", "w->now.part", within="rows_of"),
 )
 
