@@ -480,7 +480,8 @@ def routines() -> Iterator[Routine]:
         for set_, width in WIDTHS.items():
             block = LINE if set_ in _GENERAL else _VECTORS * width
             yield _reduce_routine("reduce", set_, reflected, block)
-            yield _reduce_routine("reduce_lines", set_, reflected, LINE)
+            if block != LINE:
+                yield _reduce_routine("reduce_lines", set_, reflected, LINE)
             for groups, operation in enumerate(FIRSTS):
                 yield _reduce_line_routine(operation, groups, set_, reflected)
             if set_ in _MASKED:

@@ -22,6 +22,13 @@
 #define DETECTED 0
 #endif
 
+/* Are the instructions of the CPU on general registers, and useful without vectors? */
+#if defined(__riscv)
+#define GENERAL true
+#else
+#define GENERAL false
+#endif
+
 /* Compilers make one store of each of these, but not of loops. */
 static inline void gfs_crc_put_reflected(uint8_t *to, uint64_t word) {
   to[0] = (uint8_t)word;
@@ -78,7 +85,7 @@ _Atomic(const gfs_crc_set *) gfs_crc_chosen[GFS_ISAS];
 const gfs_crc_set *gfs_crc_choose(const gfs_isa *isa) {
   const gfs_crc_set *set = gfs_crc_sets;
   uint32_t features = isa != NULL ? isa->features : 0;
-  uint32_t instructions = features != 0 ? carryless() : 0;
+  uint32_t instructions = isa != NULL && (features != 0 || GENERAL) ? carryless() : 0;
   while ((set->features & ~features) != 0 || (set->carryless & ~instructions) != 0)
     set++; /* the last one needs nothing */
   if (isa != NULL)

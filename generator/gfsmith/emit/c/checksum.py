@@ -502,9 +502,12 @@ def _family(routine: Routine) -> str:
     return "bytes" if routine.operation in LEADS else routine.operation
 
 
-def _member(operation: str) -> str:
-    """Return the member of gfs_crc_set that has the functions of an operation for each order."""
-    return f"reduce_line[{FIRSTS.index(operation)}]" if operation in FIRSTS else operation
+def _members(operations: Iterable[str]) -> dict[str, str]:
+    """Return the members of gfs_crc_set -> the operation of their functions for each order. A set whose
+    blocks are lines has one function for both kinds of reduction."""
+    members = {f"reduce_line[{FIRSTS.index(op)}]" if op in FIRSTS else op: op for op in operations}
+    members.setdefault("reduce_lines", "reduce")
+    return members
 
 
 def _functions(routines: Sequence[Routine], spelling: _Spelling) -> list[dict[str, object]]:
@@ -539,7 +542,7 @@ def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
         "carryless": kept.carryless,
         "wide": kept.width == 64,
         "block": routines[0].block,
-        "operations": {_family(routine): _member(_family(routine)) for routine in routines},
+        "members": _members(dict.fromkeys(map(_family, routines))),
         "instructions": next((n for n, kept_ in _INSTRUCTIONS.items() if kept_.arch is kept.arch), None),
         "functions": _functions(routines, spelling),
     }
