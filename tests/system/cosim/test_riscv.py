@@ -129,6 +129,11 @@ WRONG: dict[str, dict[str, Meaning]] = {
     "a part is stored": _swap("vs1r.v v (r)", "vse8.v v (r)"),
     "a part is copied": _swap("vmv1r.v v v", "vmv.v.v v v"),
     "upper": _swap("lui r #", "c.li r #"),
+    "the other half": _swap("clmulh r r r", "clmul r r r"),
+    "a sum is a carry-less sum": _swap("xor r r r", "add r r r"),
+    "the other direction": _swap("srli r r #", "slli r r #"),
+    "bytes in their order": _swap("rev8 r r", "c.mv r r"),
+    "a sum of 64 bits": _swap("addiw r r #", "addi r r #"),
     "difference": _swap("sub r r r", "add r r r"),
 }
 

@@ -22,7 +22,6 @@ from gfsmith.prove.machine.prove import Report
 from gfsmith.prove.verdict import Status
 from tests.support.paths import ROOT
 
-_WORD = 4  #: bytes of an instruction whose encoding is changed
 Change = Callable[[int], int]
 
 
@@ -54,13 +53,13 @@ def _instructions(image: Image, symbol: str, abi: str) -> Iterator[Instruction]:
         place = instr.next_ip
 
 
-def _changed(image: Image, place: int, change: Change) -> Image:
-    """Return the image with another instruction at a place."""
-    segment = image.segment_at(place)
+def _changed(image: Image, instr: Instruction, change: Change) -> Image:
+    """Return the image with an instruction replaced."""
+    segment = image.segment_at(instr.ip)
     assert segment is not None
-    at = place - segment.address
-    word = change(int.from_bytes(segment.data[at : at + _WORD], "little"))
-    data = segment.data[:at] + word.to_bytes(_WORD, "little") + segment.data[at + _WORD :]
+    at, end = instr.ip - segment.address, instr.next_ip - segment.address
+    word = change(int.from_bytes(segment.data[at:end], "little"))
+    data = segment.data[:at] + word.to_bytes(end - at, "little") + segment.data[end:]
     new = replace(segment, data=data)
     return replace(image, segments=tuple(new if s is segment else s for s in image.segments))
 
@@ -81,9 +80,9 @@ class Functions:
         found = Counter[Status]()
         for symbol in self.routines:
             code = _instructions(image, symbol, self.abi)
-            places = [i.ip for i in code if i.next_ip - i.ip == _WORD and re.match(pattern, str(i))]
-            for place in sorted({*places[:1], *places[-1:]}):
-                report = self.prove(symbol, _changed(image, place, change))
+            chosen = {instr.ip: instr for instr in code if re.match(pattern, str(instr))}
+            for place in {*list(chosen)[:1], *list(chosen)[-1:]}:
+                report = self.prove(symbol, _changed(image, chosen[place], change))
                 assert report.status is not Status.PROVED, f"{symbol} at {place:#x}"
                 found[report.status] += 1
         return found

@@ -43,6 +43,7 @@ FEATURES = {
     "sse42": ("SSE4_2",),
     "pmull": ("PMULL",),
     "vpmsumd": ("ALTIVEC", "VSX207"),
+    "zbc": ("ZBB", "ZBC"),
     "crc": ("CRC32",),
 }
 #: The operations that are proved.
@@ -55,8 +56,8 @@ _MOST_STEPS = 20_000  #: 20 times the instructions that proofs follow
 _MOST_BLOCKS = 1 << 48  #: more bytes than an address space has
 _WORD_BITS = 32
 _ABOVE = "above"  #: the half of a register above a parameter of 32 bits
-#: The bytes of a value that a register holds, in its order: all, or both words with the second one first.
-_WHOLE, _TURNED = "whole", "turned"
+#: The words of a value that a register holds, in the register's order.
+_Words = tuple[int, ...]
 _FIRST = 16  #: more blocks than those before the first state of a loop
 _STEPS = (1, 2, 4, 8)  #: blocks of an iteration
 
@@ -64,13 +65,13 @@ _STEPS = (1, 2, 4, 8)  #: blocks of an iteration
 @dataclass(frozen=True, slots=True)
 class Carried:
     """A register with value `number` of those that the loop carries, after `first` blocks and `step` more
-    in each iteration. order: of the value's words in the register. above: the bytes of the register above the
+    in each iteration, or some of its words. above: the bytes of the register above the
     value, which do not change."""
 
     program: Program
     shard: Word
     number: int
-    order: str
+    words: _Words
     first: int
     step: int
     above: Runs
@@ -80,23 +81,31 @@ class Carried:
 
     def after(self, iteration: Word) -> Runs:
         value = self.program.carried(self._blocks(iteration), self.shard)[self.number]
-        return domain.merge([*_ordered(value, self.order), *self.above])
+        return domain.merge([*_part(value, self.words), *self.above])
 
     def continues(self, start: Runs, end: Runs, iteration: Word) -> bool:
         blocks = self._blocks(iteration)
         rest = blocks.constant % self.step if not isinstance(blocks, int) else 0
         value = self.program.advanced(add(blocks, -rest), self.shard, rest + self.step)[self.number]
-        return end == domain.merge([*_ordered(value, self.order), *self.above])
+        return end == domain.merge([*_part(value, self.words), *self.above])
 
     def plain(self) -> list[object]:
-        return [self.number, self.order, self.first, self.step]
+        return [self.number, self.words, self.first, self.step]
 
 
-def _ordered(value: Runs, order: str) -> Runs:
-    """Return the bytes of a value as a register holds them."""
-    if order == _WHOLE:
-        return value
-    return domain.merge([*domain.cut(value, WORD, GROUP), *domain.cut(value, 0, WORD)])
+def _part(value: Runs, words: _Words) -> Runs:
+    """Return some words of a value."""
+    parts = (domain.cut(value, WORD * n, WORD * (n + 1)) for n in words)
+    return domain.merge([run for part in parts for run in part])
+
+
+def _parts(width: int, size: int) -> list[_Words]:
+    """Return the words of a value of `width` bytes that a register of `size` bytes may hold: all, both words
+    with the second one first, or one word in a general register."""
+    every = tuple(range(width // WORD))
+    if size < width:
+        return [(n,) for n in every] if size == WORD else []
+    return [every, every[::-1]] if width == GROUP else [every]
 
 
 def _entry_state(
@@ -185,26 +194,27 @@ def _check_end(contract: Contract, arch: Architecture, start: Start, state: Stat
 
 def _held(state: State, register: Register) -> Runs:
     """Return the data in a register."""
-    runs = state.gpr[register] if isinstance(register, str) else state.vectors[register]
-    assert isinstance(runs, tuple)
-    return runs
+    if isinstance(register, int):
+        return state.vectors[register]
+    return as_bytes(state, state.gpr[register], WORD)
 
 
 def _growth(program: Program, contract: Contract, seen: Sequence[State], register: Register) -> Growth | None:
     """Return which value of the loop a register has in both states."""
-    memory, width = seen[0].memory, program.width
+    memory = seen[0].memory
     assert isinstance(memory, FoldingMemory)
     first, second = (_held(state, register) for state in seen[:2])
+    width = min(program.width, domain.size(first))
     above = domain.cut(first, width, domain.size(first))
     if not width or above != domain.cut(second, width, domain.size(second)):
         return None
     low, high = domain.cut(first, 0, width), domain.cut(second, 0, width)
-    for blocks, order in product(range(_FIRST), (_WHOLE, _TURNED) if width == GROUP else (_WHOLE,)):
+    for blocks, words in product(range(_FIRST), _parts(program.width, domain.size(first))):
         values = program.carried(blocks, memory.shard)
-        for place in (n for n, value in enumerate(values) if _ordered(value, order) == low):
+        for place in (n for n, value in enumerate(values) if _part(value, words) == low):
             for step in _STEPS:
-                if _ordered(program.carried(blocks + step, memory.shard)[place], order) == high:
-                    return Carried(program, memory.shard, place, order, blocks, step, above)
+                if _part(program.carried(blocks + step, memory.shard)[place], words) == high:
+                    return Carried(program, memory.shard, place, words, blocks, step, above)
     return None
 
 

@@ -60,6 +60,13 @@ def _is_data(value: object) -> bool:
     return not all(isinstance(piece, Form) and piece.is_constant for _, piece in value)
 
 
+def _become_data(first: Value | Opaque, second: Value | Opaque) -> bool:
+    """Return whether a register holds other data in the second state, where the first may have a number, as
+    before a sum."""
+    held = isinstance(first, tuple | int) and isinstance(second, tuple | int)
+    return held and first != second and not (isinstance(first, int) and isinstance(second, int))
+
+
 def copy(state: State) -> State:
     facts = state.facts.copy()
     assert isinstance(state.memory, Memory)
@@ -123,8 +130,7 @@ def guess(
     sums: dict[Register, Growth] = {}
     for register, value in first.gpr.items():
         other = second.gpr[register]
-        both = isinstance(value, tuple) and isinstance(other, tuple) and value != other
-        grown = growth(seen, register) if both else None
+        grown = growth(seen, register) if _become_data(value, other) else None
         if grown is None:
             state.gpr[register] = _value(value, other, iteration)
         else:

@@ -45,7 +45,7 @@ class RiscVEmulator(Emulator):
     def __init__(self, program: Path, size: int, ones: bool) -> None:
         self.size = size
         agnostic = f"rvv_ta_all_1s={str(ones).lower()},rvv_ma_all_1s={str(ones).lower()}"
-        cpu = f"rv64,v=true,vext_spec=v1.0,vlen={8 * size},elen=64,{agnostic}"
+        cpu = f"rv64,v=true,vext_spec=v1.0,vlen={8 * size},elen=64,zbb=true,zbc=true,{agnostic}"
         self.command = ("qemu-riscv64-static", "-cpu", cpu)
         super().__init__(program)
 

@@ -11,10 +11,10 @@ from random import Random
 from gfsmith.prove.machine.riscv.decode import Decoded, parse
 from gfsmith.prove.machine.riscv.disassembler import disassemble
 
-ASSEMBLER = ("clang-19", "--target=riscv64-linux-gnu", "-march=rv64gcv", "-mno-relax", "-c")
+ASSEMBLER = ("clang-19", "--target=riscv64-linux-gnu", "-march=rv64gcv_zbb_zbc", "-mno-relax", "-c")
 BASE, STACK = 9, 2  #: the registers that address memory
 _SHORT = (*range(8, 16),)  #: the registers of most compressed instructions
-_NARROW = ("c.sub", "c.ld", "c.sd", "c.addi4spn", "c.beqz", "c.bnez")
+_NARROW = ("c.sub", "c.ld", "c.sd", "c.xor", "c.srli", "c.addi4spn", "c.beqz", "c.bnez")
 _FAR = ".+8"  #: the second target of the trampoline
 SLOT = 4  #: bytes of an instance, a compressed one with a no-op
 
@@ -87,15 +87,15 @@ def _number(mnemonic: str, rng: Random) -> int | str:
             return 16 * rng.choice((-32, 31, rng.randrange(1, 32)))
         case "c.addi4spn":
             return 4 * rng.randrange(1, 256)
-        case "slli" | "c.slli":
+        case "slli" | "c.slli" | "srli" | "c.srli":
             return rng.choice((rng.randrange(1, 64), rng.randrange(1, 4)))
         case "lui":
             return rng.randrange(1 << 20)
         case "c.lui":
             return rng.choice((rng.randrange(1, 32), (1 << 20) - rng.randrange(1, 33)))
-        case "c.li":
+        case "c.li" | "c.addiw":
             return rng.randrange(-32, 32)
-        case "addi":
+        case "addi" | "addiw":
             return rng.choice((0, rng.randrange(-2048, 2048)))
         case "vmv.v.i" | "vmseq.vi" | "vmsleu.vi":
             return rng.randrange(-16, 16)

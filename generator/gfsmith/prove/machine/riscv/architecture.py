@@ -32,6 +32,8 @@ from gfsmith.prove.machine.riscv.semantics.operands import word, write
 from gfsmith.prove.machine.state import Condition, Difference, Flags, State
 
 _VECTORS = "RVV"
+#: Extensions with instructions on general registers.
+_EXTENSIONS = {"clmul": "ZBC", "clmulh": "ZBC", "rev8": "ZBB"}
 _ADDRESS, _DISPLACED = "auipc r #", "addi r r #"
 _WORD = 4
 _NO_OPS = frozenset({"addi x0,x0,0", "c.addi x0,0"})
@@ -106,7 +108,12 @@ class RiscV:
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         found = instruction.raw
-        if not isinstance(found, Decoded) or _VECTORS in features:
+        if not isinstance(found, Decoded):
+            return None
+        needed = _EXTENSIONS.get(found.mnemonic)
+        if needed is not None:
+            return None if needed in features else needed
+        if _VECTORS in features:
             return None
         vectors = any(isinstance(operand, Vector) for operand in found.operands)
         return _VECTORS if vectors or found.mnemonic.startswith("vset") or "vlenb" in found.form else None

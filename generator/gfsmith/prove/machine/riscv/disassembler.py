@@ -1,7 +1,7 @@
 """Disassembly of RISC-V code by objdump of the GNU binutils, which shares no code with LLVM's compilers.
 
-objdump decodes the vector extension only if the file requires it, so the bytes of a function are put into a
-minimal ELF file with that attribute (RISC-V ELF psABI Specification 1.0, chapter 9).
+objdump decodes the extensions V, Zbb and Zbc only if the file requires them, so the bytes of a function are
+put into a minimal ELF file with this attribute (RISC-V ELF psABI Specification 1.0, chapter 9).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gfsmith.prove.machine.domain import Unsupported
 
 TOOL = "riscv64-linux-gnu-objdump"
-_EXTENSIONS = "rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_v1p0_zicsr2p0"
+_EXTENSIONS = "rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_v1p0_zicsr2p0_zbb1p0_zbc1p0"
 _MACHINE, _ATTRIBUTES = 243, 0x70000003  #: EM_RISCV, SHT_RISCV_ATTRIBUTES
 _HEADER, _SECTION = struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ")
 _NAMES = b"\0.text\0.riscv.attributes\0.shstrtab\0"

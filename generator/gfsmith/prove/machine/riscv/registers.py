@@ -22,14 +22,16 @@ VECTOR_BYTES = tuple(1 << n for n in range(4, 14))
 _STACK_VECTORS = 64
 _GUARD = 1 << 20  #: Linux leaves a gap of 256 pages
 
-#: The names of tp and gp are x4 and x3. No floating-point register can change, because no instruction that
-#: writes one has semantics.
+#: Callers extend integers of 32 bits by copies of bit 31 (2.1). The names of tp and gp are x4 and x3. No
+#: floating-point register can change, because no instruction that writes one has semantics.
 LP64D = Abi(
     name="lp64d",
     arguments=tuple(f"x{n}" for n in range(10, 18)),
     preserved=("x3", "x4", "x8", "x9", *(f"x{n}" for n in range(18, 28))),
     return_address=LINK,
     stack_arguments=0,
+    result="x10",
+    extends=True,
     guard=_GUARD,
     stack_vectors=_STACK_VECTORS,
 )

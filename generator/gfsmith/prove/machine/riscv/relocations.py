@@ -12,7 +12,7 @@ from gfsmith.prove.machine.riscv.registers import MACHINE
 
 _NONE, _WORD, _DOUBLEWORD, _RELATIVE, _JUMP_SLOT = 0, 1, 2, 3, 5
 _BRANCH, _JUMP, _CALL, _CALL_PLT = 16, 17, 18, 19
-_HIGH, _LOW = 23, 24  #: R_RISCV_PCREL_HI20, R_RISCV_PCREL_LO12_I
+_SLOT, _HIGH, _LOW = 20, 23, 24  #: R_RISCV_GOT_HI20, R_RISCV_PCREL_HI20, R_RISCV_PCREL_LO12_I
 _SHORT_BRANCH, _SHORT_JUMP, _RELAX = 44, 45, 51
 _NEAR = 57  #: R_RISCV_32_PCREL
 #: Data that a reader finds out only from the final places: type -> bytes. Unwind tables consist of these.
@@ -51,7 +51,7 @@ class RiscVRelocations:
     def part(self, kind: int) -> tuple[str, str, int]:
         if kind in (_HIGH, _LOW):
             return ("high" if kind == _HIGH else "low"), "", 4
-        if kind == _RELAX:
+        if kind in (_RELAX, _SLOT):
             return "relative", "", 0
         if kind in _DISTANCES:
             return "relative", "place", _DISTANCES[kind][0]
@@ -59,10 +59,10 @@ class RiscVRelocations:
 
     def apply(self, build: Builder, relocation: Relocation) -> bool:
         """Patch branches and data. The semantics of auipc and addi read the relocations of addresses, so
-        these are not patched."""
+        these are not patched. An address in a table of the linker is not known."""
         kind, place, target, addend, _, name = relocation
-        if kind in (_CALL, _CALL_PLT) or kind in _COMPUTED:
-            build.hole(place, _COMPUTED.get(kind, 8), name)
+        if kind in (_CALL, _CALL_PLT, _SLOT) or kind in _COMPUTED:
+            build.hole(place, _COMPUTED.get(kind, 4 if kind == _SLOT else 8), name)
         elif kind in (_HIGH, _LOW) or kind in _DISTANCES or kind in _DATA:
             if target is None:
                 build.hole(place, _DATA.get(kind, 4), name)
@@ -70,7 +70,7 @@ class RiscVRelocations:
                 raise LoadError(f"{build.what}: a relocation at {place:#x} is to the middle of an auipc")
             else:
                 _apply(build, kind, place, target + addend)
-        return kind in (_NONE, _RELAX, _CALL, _CALL_PLT, _HIGH, _LOW, *_DISTANCES, *_DATA, *_COMPUTED)
+        return kind in (_NONE, _RELAX, _CALL, _CALL_PLT, _SLOT, _HIGH, _LOW, *_DISTANCES, *_DATA, *_COMPUTED)
 
 
 def _apply(build: Builder, kind: int, place: int, goal: int) -> None:

@@ -6,7 +6,7 @@ Branches are the architecture's. tests/system/cosim/test_riscv.py compares every
 
 from __future__ import annotations
 
-from gfsmith.prove.machine.riscv.semantics import configuration, general, vector
+from gfsmith.prove.machine.riscv.semantics import bits, configuration, general, vector
 from gfsmith.prove.machine.riscv.semantics.operands import Semantics
 
-TABLE: dict[str, Semantics] = {**configuration.TABLE, **general.TABLE, **vector.TABLE}
+TABLE: dict[str, Semantics] = {**bits.TABLE, **configuration.TABLE, **general.TABLE, **vector.TABLE}

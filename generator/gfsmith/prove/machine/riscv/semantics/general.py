@@ -13,6 +13,7 @@ from gfsmith.prove.machine.riscv.semantics.operands import Semantics, place, rea
 from gfsmith.prove.machine.state import State
 
 _UPPER = 20  #: bits of the number in lui
+_SHORT = 4  #: bytes of an operand of addiw
 
 
 def _add(state: State, instr: Decoded) -> None:
@@ -31,6 +32,21 @@ def _add_zero(state: State, instr: Decoded) -> None:
         write(state, target, read(state, source))
 
 
+def _add_short(state: State, instr: Decoded) -> None:
+    """addiw, c.addiw: the low 32 bits of a sum, extended by copies of bit 31. An unknown sum must have fewer
+    bits."""
+    target, *_ = instr.operands
+    left, right = (nearest(word(state, operand)) for operand in instr.operands[-2:])
+    total = add(left, right)
+    if isinstance(total, int):
+        total = signed(total, _SHORT)
+    else:
+        low, high = state.facts.range(total)
+        if low < 0 or high >= 1 << 8 * _SHORT - 1:
+            raise Unsupported(f"{instr} of {total}")
+    write(state, target, total)
+
+
 def _subtract(state: State, instr: Decoded) -> None:
     target, *_ = instr.operands
     left, right = (nearest(word(state, operand)) for operand in instr.operands[-2:])
@@ -46,13 +62,6 @@ def _multiply(state: State, instr: Decoded) -> None:
     if not isinstance(right, int):
         raise Unsupported(f"{instr} multiplies two unknowns")
     write(state, target, wrap(scale(left, signed(right))))
-
-
-def _shift_left(state: State, instr: Decoded) -> None:
-    """slli, c.slli."""
-    target, *_ = instr.operands
-    source, count = instr.operands[-2:]
-    write(state, target, wrap(scale(word(state, source), 1 << immediate(count))))
 
 
 def _move(state: State, instr: Decoded) -> None:
@@ -88,9 +97,9 @@ def _store(state: State, instr: Decoded) -> None:
 TABLE: dict[str, Semantics] = {
     **forms(_add, "add r r r", "c.add r r", "c.addi r #", "c.addi16sp r #", "c.addi4spn r r #"),
     **forms(_add_zero, "addi r r #"),
+    **forms(_add_short, "addiw r r #", "c.addiw r #"),
     **forms(_subtract, "sub r r r", "c.sub r r"),
     **forms(_multiply, "mul r r r"),
-    **forms(_shift_left, "slli r r #", "c.slli r #"),
     **forms(_move, "c.mv r r"),
     **forms(_load_immediate, "c.li r #"),
     **forms(_load_upper, "lui r #", "c.lui r #"),

@@ -9,6 +9,7 @@ from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Word, add
 from gfsmith.prove.machine.modular import wrap
 from gfsmith.prove.machine.operands import Immediate, general, vector
+from gfsmith.prove.machine.register_values import as_bytes
 from gfsmith.prove.machine.riscv.decode import Decoded, Operand, Place
 from gfsmith.prove.machine.riscv.registers import ZERO
 from gfsmith.prove.machine.state import Opaque, State, Value
@@ -36,6 +37,11 @@ def read(state: State, operand: Operand) -> Value:
     if isinstance(value, Opaque):
         raise Unsupported(f"{value} is used")
     return value
+
+
+def data(state: State, operand: Operand) -> Runs:
+    """Return the bytes of a general register."""
+    return as_bytes(state, read(state, operand), 8)
 
 
 def write(state: State, operand: Operand, value: Value) -> None:
