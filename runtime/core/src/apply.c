@@ -45,12 +45,29 @@ static size_t step_length(unsigned shards) {
 typedef struct cut {
   gfs_path path;
   size_t piece;
+  size_t first; /* bytes of every source that are prefetched before the first piece */
   bool fetched; /* each piece is prefetched during the computation of the previous one */
 } cut;
 
 /* The whole shards if one pass suffices, else chunks that stay in cache. */
 static cut unfetched(const gfs_map *map, gfs_path path, size_t len) {
-  return (cut){path, map->dots == 1 ? len : gfs_map_chunk(map->inputs + map->outputs), false};
+  return (cut){path, map->dots == 1 ? len : gfs_map_chunk(map->inputs + map->outputs), 0, false};
+}
+
+/* The distance if one kernel, which prefetches a short distance ahead, computes the call; else 0.
+ */
+static unsigned near_of(const gfs_map *map, gfs_path path) {
+  return path == GFS_PATH_distant && map->dots == 1 ? map->pass->near : 0;
+}
+
+/* Steps; or the whole shards if the kernel itself prefetches a short distance ahead, for which only
+ * their beginning is prefetched before. */
+static cut fetched(const gfs_map *map, gfs_path path, size_t len) {
+  unsigned near = near_of(map, path);
+  if (near > 0)
+    return (cut){path, len, near, false};
+  size_t step = step_length(map->inputs + map->outputs);
+  return (cut){path, step, step, true};
 }
 
 /* Number of shards that hardware prefetchers have to follow in a pass. */
@@ -71,8 +88,8 @@ static bool steps_pay(const gfs_map *map, gfs_path path, size_t len) {
 }
 
 static cut cut_of(const gfs_map *map, gfs_path path, size_t len) {
-  if (path != GFS_PATH_cached && steps_pay(map, path, len))
-    return (cut){path, step_length(map->inputs + map->outputs), true};
+  if (path != GFS_PATH_cached && (near_of(map, path) > 0 || steps_pay(map, path, len)))
+    return fetched(map, path, len);
   return unfetched(map, path, len);
 }
 
@@ -113,7 +130,7 @@ static void apply_cut(const gfs_map *map, cut c, size_t start, size_t len,
   const uint8_t *piece_src[GFSMITH_MAX_SHARDS];
   uint8_t *piece_dst[GFSMITH_MAX_SHARDS];
   request ahead = {.src = src, .start = start, .turns = 1};
-  ahead.len = c.fetched && !ready ? gfs_least(len - start, c.piece) : 0;
+  ahead.len = ready ? 0 : gfs_least(len - start, c.first);
   fetch(map->inputs, &ahead);
   ahead.turns = map->dots;
   size_t piece;
@@ -123,7 +140,7 @@ static void apply_cut(const gfs_map *map, cut c, size_t start, size_t len,
     ahead.start = start + piece;
     ahead.len = c.fetched ? gfs_least(len - ahead.start, c.piece) : 0;
     if (ahead.start == len && next != NULL)
-      ahead = (request){next, 0, gfs_least(len, c.piece), 0, map->dots};
+      ahead = (request){next, 0, gfs_least(len, c.first), 0, map->dots};
     for (unsigned j = 0; j < map->inputs; j++)
       piece_src[j] = src[j] + start;
     for (unsigned i = 0; i < map->outputs; i++)
@@ -155,7 +172,7 @@ static void apply_pipelined(const gfs_map *map, gfs_path path, size_t len,
 void gfs_map_apply_short_stripes(const gfs_map *map, gfs_path path, size_t len,
                                  const gfs_stripes *stripes) {
   gfs_stripes s = *stripes;
-  cut c = {path, step_length(map->inputs + map->outputs), true};
+  cut c = fetched(map, path, len);
   for (size_t n = 0; n < s.count; n++) {
     bool next = n + 1 < s.count || s.more;
     if (next && map->pass->pipelined != NULL)

@@ -140,12 +140,18 @@ const char *gfsmith_isa(void) {
   return isa != NULL ? isa->name : "none";
 }
 
+static unsigned streaming_rank(gfs_path path, unsigned prefetch) {
+  if (prefetch > 0 && prefetch <= GFS_PREFETCH_NEAR)
+    return path == GFS_PATH_distant ? 5 : 3;
+  return prefetch > 0 ? 4 : 3;
+}
+
 unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, unsigned prefetch) {
   gfs_tuning tuning = gfs_tuned(run, path);
   if (tuning != GFS_TUNING_NONE)
-    return tuning == GFS_TUNING_HERE ? 5 : 0;
+    return tuning == GFS_TUNING_HERE ? 6 : 0;
   if (store == GFS_STORE_streaming)
-    return path >= GFS_PATH_distant ? (prefetch > 0 ? 4 : 3) : 0;
+    return path >= GFS_PATH_distant ? streaming_rank(path, prefetch) : 0;
   if (prefetch > 0)
     return path == GFS_PATH_cached ? 0 : 2;
   return 1;

@@ -48,6 +48,10 @@ typedef struct gfs_traits {
   unsigned prefetch; /* bytes ahead; 0: none */
 } gfs_traits;
 
+/* The longest distance of a prefetch that suits short shards (GFS_PATH_distant). A longer one
+ * leaves too many lines at the beginning of the shards to prefetch before the kernel begins. */
+#define GFS_PREFETCH_NEAR 128u
+
 /* The current instruction set: chosen at the first use, changed by gfsmith_set_isa. NULL if this
  * build has none that this CPU supports. */
 const gfs_isa *gfs_dispatch_isa(void);

@@ -118,6 +118,8 @@ static void choose_dot(const recipe *r, gfs_pass *pass) {
         matrix == NULL ? gfs_dispatch_kernel(r->isa, operation, r->inputs, pass->outputs, path)
                        : gfs_baked_kernel(r->isa, matrix, path);
   pass->traits = gfs_baked_traits(pass->kernel[GFS_PATH_bulk]);
+  unsigned ahead = gfs_baked_traits(pass->kernel[GFS_PATH_distant]).prefetch;
+  pass->near = ahead <= GFS_PREFETCH_NEAR ? ahead : 0;
 }
 
 /* Write the passes, and their tables from `tables` on. A dot pass shares its tables with the mad

@@ -25,9 +25,10 @@ enum { GFS_PASS_MAX = 8 };
 typedef struct gfs_pass {
   gfsmith_kernel *kernel[GFS_PATHS]; /* of dot passes */
   gfs_traits traits;                 /* of kernel[GFS_PATH_bulk] */
-  gfsmith_kernel *pipelined;         /* of the first dot pass: gfs_pipelined_row; NULL: none */
-  const uint8_t *tables; /* entry of input j, output i of the pass at (j * outputs + i) * entry;
-                            NULL for kernels of known matrices */
+  unsigned near; /* bytes ahead that kernel[GFS_PATH_distant] prefetches; 0: none, or further */
+  gfsmith_kernel *pipelined; /* of the first dot pass: gfs_pipelined_row; NULL: none */
+  const uint8_t *tables;     /* entry of input j, output i of the pass at (j * outputs + i) * entry;
+                                NULL for kernels of known matrices */
   const struct gfs_known_matrix *known; /* of a dot pass; NULL: the matrix is not known */
   unsigned first;                       /* its first output */
   unsigned outputs;

@@ -64,6 +64,7 @@ static gfs_pass *append(batch *b, unsigned outputs, gfsmith_kernel *kernel) {
   gfs_pass *pass = &map->pass[map->dots++];
   pass->kernel[b->path] = kernel;
   pass->traits = b->path == GFS_PATH_bulk ? gfs_baked_traits(kernel) : (gfs_traits){0};
+  pass->near = 0; /* a search for it would cost as much as it gains */
   pass->tables = NULL;
   pass->first = map->outputs;
   pass->outputs = outputs;

@@ -51,7 +51,13 @@ STEP_ERRORS = (
     Mutant("pass->traits.prefetch > 0", "true", within="steps_pay"),
     Mutant("map->dots == 1", "true", within="steps_pay"),
     Mutant("len < LONG_SHARD", "false", within="steps_pay"),
-    Mutant("path != GFS_PATH_cached && steps_pay(map, path, len)", "steps_pay(map, path, len)"),
+    Mutant(
+        "path != GFS_PATH_cached && (near_of(map, path) > 0 || steps_pay(map, path, len))",
+        "near_of(map, path) > 0 || steps_pay(map, path, len)",
+    ),
+    Mutant("near > 0", "false", within="fetched"),
+    Mutant("path == GFS_PATH_distant && map->dots == 1", "map->dots == 1", within="near_of"),
+    Mutant("path == GFS_PATH_distant && map->dots == 1", "path == GFS_PATH_distant", within="near_of"),
 )
 
 
