@@ -200,6 +200,12 @@ def _is_disjoint(value: Linear, number: int) -> bool:
     return number > 0 and low_bits(value, (1 << number.bit_length()) - 1) == 0
 
 
+def _not(state: State, instr: Instruction) -> None:
+    """not: the flags stay."""
+    size = size_of(instr)
+    write_general(state, instr, ~number(state, instr, 0) % (1 << 8 * size))
+
+
 def _shift_left(state: State, instr: Instruction) -> None:
     count = number(state, instr, 1) % (8 * size_of(instr))
     state.flags = UNDEFINED
@@ -299,9 +305,10 @@ TABLE: dict[str, Semantics] = {
     **arithmetic("AND", _and),
     **arithmetic("OR", _or),
     **arithmetic("XOR", _xor),
-    **forms(_xor, "XOR_RM8_IMM8"),
+    **forms(_xor, "XOR_RM8_IMM8", "XOR_AL_IMM8"),
     **forms(_test, "TEST_RM64_R64", "TEST_RM64_IMM32", "TEST_RM32_R32", "TEST_RAX_IMM32"),
-    **forms(_test_byte, "TEST_RM8_IMM8"),
+    **forms(_test_byte, "TEST_RM8_IMM8", "TEST_AL_IMM8"),
+    **forms(_not, "NOT_RM64", "NOT_RM32"),
     **forms(_shift_left, "SHL_RM64_IMM8", "SHL_RM64_1", "SHL_RM32_IMM8"),
     **forms(_shift_right, "SHR_RM64_IMM8", "SHR_RM64_1", "SHR_RM32_IMM8"),
     **forms(_crc32, "CRC32_R64_RM64", "CRC32_R32_RM32", "CRC32_R32_RM16", "CRC32_R32_RM8"),

@@ -145,6 +145,18 @@ def _mask_from_general(state: State, instr: Instruction) -> None:
     state.masks[mask_number(instr.op0_register)] = value & _FULL_MASK if isinstance(value, int) else value
 
 
+def _short_mask_from_general(size: int) -> Semantics:
+    """kmovw, kmovd: the bits for `size` bytes, the others cleared."""
+
+    def move(state: State, instr: Instruction) -> None:
+        value = read_general(state, instr, 1)
+        if not isinstance(value, int):
+            raise Unsupported("a mask that is not a number")
+        state.masks[mask_number(instr.op0_register)] = value % (1 << size)
+
+    return move
+
+
 TABLE: dict[str, Semantics] = {
     **forms(
         _move,
@@ -219,4 +231,6 @@ TABLE: dict[str, Semantics] = {
     ),
     **forms(_clear_upper, "VEX_VZEROUPPER"),
     **forms(_mask_from_general, "VEX_KMOVQ_KR_R64"),
+    **forms(_short_mask_from_general(16), "VEX_KMOVW_KR_R32"),
+    **forms(_short_mask_from_general(32), "VEX_KMOVD_KR_R32"),
 }

@@ -214,7 +214,12 @@ TABLE: dict[str, Semantics] = {
         "EVEX_VINSERTI32X4_ZMM_K1Z_ZMM_XMMM128_IMM8",
     ),
     **forms(_insert_part(32), "EVEX_VINSERTI64X4_ZMM_K1Z_ZMM_YMMM256_IMM8"),
-    **forms(_expand_bytes, "EVEX_VPEXPANDB_ZMM_K1Z_ZMMM512"),
+    **forms(
+        _expand_bytes,
+        "EVEX_VPEXPANDB_XMM_K1Z_XMMM128",
+        "EVEX_VPEXPANDB_YMM_K1Z_YMMM256",
+        "EVEX_VPEXPANDB_ZMM_K1Z_ZMMM512",
+    ),
     **forms(
         _extract_half(16),
         "VEX_VEXTRACTI128_XMMM128_YMM_IMM8",
