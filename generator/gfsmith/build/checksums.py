@@ -43,6 +43,6 @@ def _generate(jobs: int) -> Routines:
     work = [(r, check, n) for check, n in entries for r in made if r.serves(check.name, check.reflected)]
     parallel.run(_proved, work, jobs, lambda _, verdict: demand(verdict))
     return Routines(
-        build(made, map(tables, CHECKSUMS), map(tables, ISAL_CHECKSUMS)),
+        build(made, {check.name: tables(check) for check in CHECKSUMS}, map(tables, ISAL_CHECKSUMS)),
         [record(routine.symbol, routine.set) for routine in made],
     )

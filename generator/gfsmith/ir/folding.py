@@ -33,6 +33,12 @@ FIRSTS = tuple(f"reduce_line{groups}" for groups in range(LINE // GROUP))
 #: The operations that begin with the first bytes of a line, by their number: a register fits into them.
 LEADS = {f"bytes{count}": count for count in range(WORD, LINE + 1)}
 
+#: The operations that change a checksum in memory and begin with the first bytes of a vector -> their number.
+UPDATES = {f"update{count}": count for count in range(WORD, LINE + 1)}
+
+#: Those that begin with whole vectors -> bytes of a block.
+UPDATES_OF_BLOCKS = {"update_lines": LINE, "update_blocks": 4 * LINE}
+
 
 class Act(Enum):
     """The function of one instruction."""
@@ -57,14 +63,23 @@ class Act(Enum):
     XOR = auto()  #: of two or three operands
     REVERSE = auto()  #: the bytes of every group in reversed order
     HALF = auto()  #: half `offset` of a vector of 2 `width` bytes; 0: the first bytes
-    START = auto()  #: the register before as word `offset` of a vector; the other words are 0
-    STATE = auto()  #: the register before
+    START = auto()  #: the register before, or a number, as word `offset` of a vector; the other words are 0
+    STATE = auto()  #: the register before, or the checksum before
+    ONES = auto()  #: the first register and the final sum, as a checksum
     WORD = auto()  #: the next `width` bytes as a number; reflected: the first is the lowest; else the last
     CRC = auto()  #: the register after `offset` bytes, given as a number, by the crc32 instruction `text`
     BYTE = auto()  #: the next byte as a number
     SHIFT = auto()  #: a register shifted by `offset` bits to the left, or to the right if negative
     LOOKUP = auto()  #: entry of table `text` for nibble `offset` of a number; nibble 0 is the lowest
-    RESULT = auto()  #: the register after
+    RESULT = auto()  #: the register after, or the checksum after
+
+
+def first_vector(count: int) -> int:
+    """Return the bytes of the shortest vector that has the first `count` bytes of an update."""
+    return next(width for width in _FIRST_VECTOR if count <= width)
+
+
+_FIRST_VECTOR = {GROUP: "group", LINE // 2: "half", LINE: "bytes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +105,8 @@ class Routine:
       data become the register after them; the name has the number of groups modulo that of a line
     - LEADS: a register, then as many bytes as the name has, then lines, become the register after them; one
       function has all of them
+    - UPDATES, UPDATES_OF_BLOCKS: the same, for the checksum at an address instead of a register; one function
+      has all of UPDATES with vectors of the same length
     - "fold_line": a message of LINE bytes and LINE bytes of data become a message of LINE bytes, for each of
       several shards, with such a loop; it prefetches data of a later call
     - "fold_copy": the same, but instead of prefetching it copies the data, around the cache
@@ -126,7 +143,21 @@ class Routine:
         """The name of the compiled function that has the routine."""
         if self.operation in STEPS.values() or self.operation in LEADS:
             return f"gfs_bytes_{self.check.lower() or self.order}__{self.set}"
-        return self.symbol
+        return f"gfs_{self.member}_{self.check.lower() or self.order}__{self.set}"
+
+    @property
+    def updates(self) -> bool:
+        """True for a routine that changes the checksum at an address."""
+        return self.operation in UPDATES or self.operation in UPDATES_OF_BLOCKS
+
+    @property
+    def member(self) -> str:
+        """The operation, or for UPDATES the name that all with vectors of the same length share."""
+        return (
+            f"update_{_FIRST_VECTOR[first_vector(self.lead)]}"
+            if self.operation in UPDATES
+            else self.operation
+        )
 
     def serves(self, check: str, reflected: bool) -> bool:
         return self.reflected == reflected and self.check in ("", check)

@@ -28,7 +28,8 @@ with P is shifted by a bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -42,6 +43,8 @@ from gfsmith.ir.folding import (
     NIBBLE,
     NIBBLES,
     STEPS,
+    UPDATES,
+    UPDATES_OF_BLOCKS,
     WORD,
     WORDS,
     Act,
@@ -49,6 +52,7 @@ from gfsmith.ir.folding import (
     Routine,
     Tables,
     Value,
+    first_vector,
 )
 
 #: Sets with stores around the cache.
@@ -56,6 +60,9 @@ _STREAMING = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
 
 #: Sets with loads of any number of bytes, and moves of so many bytes to the end of a vector.
 _MASKED = ("vpclmulqdq_avx512",)
+
+#: The checks that have updates of their own there, by a crc32 instruction or normal; "": all reflected ones.
+_UPDATED = ("", "CRC32C", "CRC16_T10")
 
 #: Sets with a carry-less multiplication -> bytes of a vector, widest first.
 WIDTHS = {
@@ -317,14 +324,13 @@ def _narrow_routine(set_: str, reflected: bool) -> Routine:
     return Routine("narrow_line", set_, reflected, LINE, tuple(head))
 
 
-def _reduced(code: _Code, values: list[Value]) -> None:
-    """Add the end of a routine: the register after consecutive vectors."""
+def _reduced(code: _Code, values: list[Value]) -> Value:
+    """Return the register after consecutive vectors."""
     value = _joined(code, values)
     if code.width > GROUP:
-        _register(code, _multiplied(code, value))
-        return
+        return _register(code, _multiplied(code, value))
     first = 0 if code.reflected else 1  # the word of the higher coefficients
-    _divided(code, value, code.add(Act.SLIDE, value, offset=first, width=GROUP), first)
+    return _divided(code, value, code.add(Act.SLIDE, value, offset=first, width=GROUP), first)
 
 
 def _multiplied(code: _Code, value: Value) -> Value:
@@ -340,17 +346,17 @@ def _multiplied(code: _Code, value: Value) -> Value:
     return value
 
 
-def _divided(code: _Code, high: Value, low: Value, word: int) -> None:
-    """Add the register after a group. Its higher coefficients are word `word` of `high`. Its lower ones are
-    where products have their higher ones in `low`, whose other word is 0."""
+def _divided(code: _Code, high: Value, low: Value, word: int) -> Value:
+    """Return the register after a group. Its higher coefficients are word `word` of `high`. Its lower ones
+    are where products have their higher ones in `low`, whose other word is 0."""
     first = 0 if code.reflected else 1
     fold = Act.CROSS if word == first else Act.CLMUL
     folded = code.add(fold, high, code.constants(GROUP, GROUP), offset=word, width=GROUP)
-    _register(code, code.add(Act.XOR, folded, low, width=GROUP))
+    return _register(code, code.add(Act.XOR, folded, low, width=GROUP))
 
 
-def _register(code: _Code, value: Value) -> None:
-    """Add the remainder of a group as the register after."""
+def _register(code: _Code, value: Value) -> Value:
+    """Return the remainder of a group as a register."""
     first = 0 if code.reflected else 1
     constants = code.add(Act.REDUCTION, width=GROUP)
     quotient = code.add(Act.CLMUL, value, constants, offset=first, width=GROUP)
@@ -361,7 +367,7 @@ def _register(code: _Code, value: Value) -> None:
     if code.reflected:
         parts[1] = code.shift(parts[1], 1)
         parts.append(code.shift(code.extract(multiple, first), 1 - _REGISTER))
-    code.add(Act.RESULT, code.add(Act.XOR, *parts, width=WORD))
+    return code.add(Act.XOR, *parts, width=WORD)
 
 
 def _group_routine(set_: str, reflected: bool) -> Routine:
@@ -372,11 +378,19 @@ def _group_routine(set_: str, reflected: bool) -> Routine:
         code.add(Act.FIRST, text=word, offset=n)
         for word, n in zip(words, (0, 0 if reflected else 1), strict=True)
     )
-    _divided(code, first, second, 0)
+    code.add(Act.RESULT, _divided(code, first, second, 0))
     return Routine("group", set_, reflected, GROUP, tuple(head))
 
 
-def _loop(code: _Code, operation: str, set_: str, block: int, lead: int, before: list[Value]) -> Routine:
+def _loop(
+    code: _Code,
+    operation: str,
+    set_: str,
+    block: int,
+    lead: int,
+    before: list[Value],
+    finish: Callable[[_Code, list[Value]], Value] = _reduced,
+) -> Routine:
     """Return the routine whose head ends with the values `before`: a loop over blocks and the reduction."""
     head = code.at
     constants = code.constants(block)
@@ -384,7 +398,7 @@ def _loop(code: _Code, operation: str, set_: str, block: int, lead: int, before:
     pairs = zip(before, range(0, block, code.width), strict=True)
     after = [code.fold(value, constants, code.load("data", at)) for value, at in pairs]
     close = code.section()
-    _reduced(code, before)
+    code.add(Act.RESULT, finish(code, before))
     parts = tuple(head), tuple(body), tuple(close)
     values = tuple(before), tuple(after)
     return Routine(operation, set_, code.reflected, block, *parts, *values, lead=lead)
@@ -423,14 +437,91 @@ def _reduce_line_routine(operation: str, groups: int, set_: str, reflected: bool
 def _lead_routine(operation: str, set_: str, reflected: bool) -> Routine:
     code, count = _Code(reflected, WIDTHS[set_]), LEADS[operation]
     code.section()
-    leading = code.add(Act.LEADING, text="message", offset=count)
-    start = code.add(Act.START, offset=0 if reflected else 1)
-    if not reflected:
-        start = code.add(Act.REVERSE, start)
-    value = code.add(Act.BEHIND, code.add(Act.XOR, leading, start), offset=count)
-    if not reflected:
-        value = code.add(Act.REVERSE, value)
+    value = _led(code, count, code.add(Act.START, offset=0 if reflected else 1))
     return _loop(code, operation, set_, LINE, count, [value])
+
+
+def _led(code: _Code, count: int, start: Value) -> Value:
+    """Return a vector with the first bytes, to which the register is added, behind zeros."""
+    leading = code.add(Act.LEADING, text="message", offset=count)
+    if code.reflected:
+        return code.add(Act.BEHIND, code.add(Act.XOR, leading, start), offset=count)
+    start = code.add(Act.REVERSE, start)
+    value = code.add(Act.BEHIND, code.add(Act.XOR, leading, start), offset=count)
+    return code.add(Act.REVERSE, value)
+
+
+class _Update:
+    """An update of the checksum at an address. check: the only check that has it; None: all reflected ones.
+    Normal registers are shifted by the check's number of bits."""
+
+    def __init__(self, set_: str, check: Checksum | None) -> None:
+        self._set, self._check = set_, check
+        self._reflected = check is None or check.reflected
+
+    def from_first(self, operation: str, count: int) -> Routine:
+        """Return the routine that begins with the first bytes of a vector."""
+        code = self._code(first_vector(count))
+        value = _led(code, count, self._start(code))
+        if count > LINE // 2:
+            return self._named(_loop(code, operation, self._set, LINE, count, [value], self._finish))
+        head, close = code.at, code.section()
+        code.add(Act.RESULT, self._finish(code, [value]))
+        parts = tuple(head), (), tuple(close)
+        return self._named(Routine(operation, self._set, self._reflected, LINE, *parts, lead=count))
+
+    def of_blocks(self, operation: str, block: int) -> Routine:
+        """Return the routine that begins with a block."""
+        code = self._code(LINE)
+        before = [code.load("message", offset) for offset in range(0, block, LINE)]
+        before[0] = code.add(Act.XOR, before[0], self._start(code))
+        return self._named(_loop(code, operation, self._set, block, block, before, self._finish))
+
+    def _named(self, routine: Routine) -> Routine:
+        return replace(routine, check=self._check.name if self._check else "")
+
+    def _code(self, width: int) -> _Code:
+        code = _Code(self._reflected, width)
+        code.section()
+        return code
+
+    def _shifted(self, code: _Code, register: Value, sign: int) -> Value:
+        if self._check is None or self._reflected:
+            return register
+        return code.shift(register, sign * (_REGISTER - self._check.degree))
+
+    def _start(self, code: _Code) -> Value:
+        """Return a vector with the register before."""
+        state, ones = code.add(Act.STATE, width=WORD), code.add(Act.ONES, width=WORD)
+        register = self._shifted(code, code.add(Act.XOR, state, ones, width=WORD), 1)
+        return code.add(Act.START, register, offset=0 if self._reflected else 1)
+
+    def _finish(self, code: _Code, before: list[Value]) -> Value:
+        """Return the checksum after consecutive vectors."""
+        if self._check is not None and self._reflected:
+            register = _stepped(code, _multiplied(code, _joined(code, before)), self._check.name)
+        else:
+            register = _reduced(code, before)
+        ones = code.add(Act.ONES, width=WORD)
+        return code.add(Act.XOR, self._shifted(code, register, -1), ones, width=WORD)
+
+
+def _stepped(code: _Code, value: Value, check: str) -> Value:
+    """Return the remainder of a group as a register, by a crc32 instruction. All constants are multiples of
+    x^32, so the sum of products is x^32 times 96 bits: the instruction has the remainder of the upper 64
+    times x^32."""
+    upper, lower = code.extract(value, 0), code.extract(value, 1)
+    zero = code.add(Act.ZERO, width=WORD)
+    after = code.add(Act.CRC, zero, upper, text=check, offset=WORD, width=WORD)
+    return code.add(Act.XOR, after, lower, width=WORD)
+
+
+def _updates(set_: str) -> Iterator[Routine]:
+    by_name = {check.name: check for check in CHECKSUMS}
+    for name in _UPDATED:
+        update = _Update(set_, by_name.get(name))
+        yield from (update.from_first(operation, count) for operation, count in UPDATES.items())
+        yield from (update.of_blocks(operation, block) for operation, block in UPDATES_OF_BLOCKS.items())
 
 
 def _sum(code: _Code, values: list[Value]) -> Value:
@@ -491,6 +582,8 @@ def routines() -> Iterator[Routine]:
                 yield _fold_routine("fold_copy", set_, reflected)
             yield _narrow_routine(set_, reflected)
             yield _group_routine(set_, reflected)
+    for set_ in _MASKED:
+        yield from _updates(set_)
     for set_, checks in INSTRUCTIONS.items():
         for check, size in product(checks, STEPS):
             yield _step_routine(set_, check, size)

@@ -19,6 +19,9 @@
  * group of bytes is before whole blocks. */
 #define BLOCKS_MIN 1024u
 
+/* The most bytes of an update by one function. */
+#define UPDATED_MAX 1024u
+
 /* The first bytes of a piece, at most a group: at the end of a group that begins with zeros,
  * which do not change the remainder. low, high: its words. state: the register that is to be added
  * to the bytes behind it. */
@@ -160,12 +163,6 @@ static GFS_INLINED uint64_t after_once(const gfs_crc *crc, const gfs_crc_set *se
   return set->bytes[order](crc, before, len, data);
 }
 
-static GFS_NOT_INLINED gfsmith_status by_once(const gfs_crc *crc, const gfs_crc_set *set,
-                                              uint64_t *state, size_t len, const uint8_t *data) {
-  uint64_t before = gfs_crc_to_register(crc, *state);
-  return ended(crc, state, after_once(crc, set, crc->order, before, len, data));
-}
-
 static GFS_NOT_INLINED gfsmith_status by_part(const gfs_crc *crc, const gfs_crc_set *set,
                                               uint64_t *state, size_t len, const uint8_t *data) {
   uint64_t before = gfs_crc_to_register(crc, *state);
@@ -231,34 +228,65 @@ uint64_t gfs_crc_updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t ch
   return checksum;
 }
 
-/* An update that needs more than one call, or has other arguments than most. */
-static GFS_NOT_INLINED gfsmith_status long_update(const gfs_crc *crc, uint64_t *state, size_t len,
-                                                  const uint8_t *data) {
-  if (data == NULL)
-    return len > 0 ? GFSMITH_EINVAL : GFSMITH_OK;
-  *state = gfs_crc_updated(crc, gfs_crc_set_now(), *state, len, data);
-  return GFSMITH_OK;
+/* Keep the functions for the current instruction set. If gfsmith_set_isa changes it between both
+ * loads, the next update finds them again; those that are kept here also run on this CPU. */
+static const gfs_crc_set *find_updates(void) {
+  const gfs_isa *isa = gfs_dispatch_isa();
+  const gfs_crc_set *set = gfs_crc_set_of(isa);
+  atomic_store(&gfs_dispatch_updates, set->updates);
+  if (gfs_dispatch_isa() != isa)
+    atomic_store(&gfs_dispatch_updates, NULL);
+  return set;
 }
 
-/* The short updates of most checks return from here. Those have all bits in `ones`, so that a state
- * adds none to them. */
+/* An update with other arguments than most, before the set is known, or with a set that has no
+ * functions for short updates. */
+static GFS_NOT_INLINED gfsmith_status any_update(const gfs_crc *crc, uint64_t *state, size_t len,
+                                                 const uint8_t *data) {
+  if (!gfs_crc_is_checksum(crc, *state) || (data == NULL && len > 0))
+    return GFSMITH_EINVAL;
+  const gfs_crc_set *set = gfs_crc_known_set();
+  if (set == NULL || set->updates != NULL)
+    set = find_updates();
+  return add_bytes(crc, set, state, len, data);
+}
+
+/* An update without a function for its length. */
+static GFS_NOT_INLINED gfsmith_status long_update(const gfs_crc *crc, uint64_t *state, size_t len,
+                                                  const uint8_t *data) {
+  return add_bytes(crc, gfs_crc_set_now(), state, len, data);
+}
+
+/* Advance a checksum by the function for so many bytes. The calls are the last ones of their
+ * callers, so that these save no registers. */
+static GFS_INLINED gfsmith_status short_update(const gfs_crc_updates *updates, uint64_t *state,
+                                               size_t len, const uint8_t *data) {
+  const gfs_crc *crc = updates->crc;
+  if (GFS_UNLIKELY(len - CRC_WORD > UPDATED_MAX - CRC_WORD))
+    return long_update(crc, state, len, data);
+  if (len % GFS_CRC_LINE == 0)
+    return len % GFS_CRC_UPDATED_BLOCK == 0 ? updates->blocks(crc, state, len, data)
+                                            : updates->lines(crc, state, len, data);
+  if (len <= GFS_CRC_LINE / 2)
+    return len <= GFS_CRC_GROUP ? updates->group(crc, state, len, data)
+                                : updates->half(crc, state, len, data);
+  if (GFS_UNLIKELY(!leads(len)))
+    return long_update(crc, state, len, data);
+  return updates->bytes(crc, state, len, data);
+}
+
 gfsmith_status gfsmith_checksum_update(gfsmith_checksum kind, uint64_t *state, size_t len,
                                        const uint8_t *data) {
   if ((unsigned)kind >= GFS_CRC_KINDS || state == NULL)
     return GFSMITH_EINVAL;
-  const gfs_crc *crc = &gfs_crcs[(unsigned)kind];
-  uint64_t before = *state, ones = crc->ones;
-  if (GFS_UNLIKELY((before | ones) != ones) && !gfs_crc_is_checksum(crc, before))
+  const gfs_crc_updates *updates =
+      atomic_load_explicit(&gfs_dispatch_updates, memory_order_relaxed);
+  if (GFS_UNLIKELY(updates == NULL || data == NULL))
+    return any_update(&gfs_crcs[(unsigned)kind], state, len, data);
+  updates += (unsigned)kind;
+  if (GFS_UNLIKELY((*state & updates->beyond) != 0))
     return GFSMITH_EINVAL;
-  const gfs_crc_set *set = gfs_crc_known_set();
-  if (GFS_UNLIKELY(data == NULL || set == NULL))
-    return long_update(crc, state, len, data);
-  if (GFS_UNLIKELY(!at_once(crc, set, len)))
-    return add_bytes(crc, set, state, len, data);
-  if (GFS_UNLIKELY(crc->order == GFS_CRC_NORMAL))
-    return by_once(crc, set, state, len, data);
-  *state = after_once(crc, set, GFS_CRC_REFLECTED, before ^ ones, len, data) ^ ones;
-  return GFSMITH_OK;
+  return short_update(updates, state, len, data);
 }
 
 static bool is_sector(gfsmith_checksum kind, size_t sector) {
@@ -274,8 +302,13 @@ gfsmith_status gfsmith_checksum_sectors(gfsmith_checksum kind, size_t sector, si
   if (len > 0 && (data == NULL || checksums == NULL))
     return GFSMITH_EINVAL;
   const gfs_crc_set *set = gfs_crc_set_now();
-  for (size_t n = 0; n < len / sector; n++)
-    checksums[n] = gfs_crc_updated(crc, set, 0, sector, data + n * sector);
+  for (size_t n = 0; n < len / sector; n++) {
+    checksums[n] = 0;
+    if (set->updates != NULL)
+      short_update(&set->updates[(unsigned)kind], &checksums[n], sector, data + n * sector);
+    else
+      add_bytes(crc, set, &checksums[n], sector, data + n * sector);
+  }
   return GFSMITH_OK;
 }
 

@@ -18,6 +18,8 @@ typedef enum gfs_crc_order {
   GFS_CRC_ORDERS
 } gfs_crc_order;
 
+enum { GFS_CRC_KINDS = GFSMITH_CRC16_T10 + 1 }; /* numbers of gfsmith_checksum */
+
 enum { GFS_CRC_GROUP = 16, GFS_CRC_LINE = 64, GFS_CRC_LENGTH_BITS = 64 };
 
 /* The check that a crc32 instruction of some CPU computes. */
@@ -77,6 +79,23 @@ typedef uint64_t gfs_crc_steps(uint64_t state, size_t len, const uint8_t *data);
  * fits into them. */
 typedef uint64_t gfs_crc_bytes(const gfs_crc *crc, uint64_t state, size_t len, const uint8_t *data);
 
+/* Change a checksum that is valid to that after len bytes more. */
+typedef gfsmith_status gfs_crc_update(const gfs_crc *crc, uint64_t *checksum, size_t len,
+                                      const uint8_t *data);
+
+/* The functions of a check for short updates, without a search for the way of each. */
+typedef struct gfs_crc_updates {
+  alignas(GFS_CRC_LINE) const gfs_crc *crc;
+  uint64_t beyond;        /* the bits that no checksum has */
+  gfs_crc_update *group;  /* 8 to 16 bytes */
+  gfs_crc_update *half;   /* 8 to 32 */
+  gfs_crc_update *bytes;  /* as gfs_crc_bytes */
+  gfs_crc_update *lines;  /* whole lines, one at least */
+  gfs_crc_update *blocks; /* whole GFS_CRC_UPDATED_BLOCK, one at least */
+} gfs_crc_updates;
+
+enum { GFS_CRC_UPDATED_BLOCK = 256 };
+
 /* Routines with one kind of carry-less multiplication, and one kind of crc32 instructions. block:
  * bytes of a block; 0: there is no carry-less multiplication. */
 typedef struct gfs_crc_set {
@@ -93,6 +112,7 @@ typedef struct gfs_crc_set {
   gfs_crc_narrow *narrow_line[GFS_CRC_ORDERS];
   gfs_crc_group *group[GFS_CRC_ORDERS];
   gfs_crc_steps *steps[GFS_CRC_INSTRUCTIONS]; /* NULL: there is no such instruction */
+  const gfs_crc_updates *updates;             /* by check; NULL: the set has none */
 } gfs_crc_set;
 
 /* The best routines for an instruction set on this CPU, found at the first use; NULL: no
@@ -118,7 +138,6 @@ static inline const gfs_crc_set *gfs_crc_set_now(void) {
 }
 
 /* The tables of a check, by the number of gfsmith_checksum; NULL: unknown. */
-enum { GFS_CRC_KINDS = GFSMITH_CRC16_T10 + 1 };
 extern const gfs_crc gfs_crcs[GFS_CRC_KINDS];
 static inline const gfs_crc *gfs_crc_of(unsigned kind) {
   return kind < GFS_CRC_KINDS ? &gfs_crcs[kind] : NULL;

@@ -129,11 +129,14 @@ gfsmith_status gfsmith_set_isa(const char *name) {
     return GFSMITH_EINVAL;
   if (!supported(isa, gfs_cpu_features()))
     return GFSMITH_EUNSUPPORTED;
-  atomic_store_explicit(&gfs_dispatch_current, isa, memory_order_release);
+  atomic_store(&gfs_dispatch_current, isa);
+  atomic_store(&gfs_dispatch_updates, NULL); /* after the change: see find_updates in crc.c */
   return GFSMITH_OK;
 }
 
 #endif
+
+_Atomic(const struct gfs_crc_updates *) gfs_dispatch_updates;
 
 const char *gfsmith_isa(void) {
   const gfs_isa *isa = gfs_dispatch_isa();

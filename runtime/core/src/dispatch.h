@@ -66,6 +66,10 @@ static inline const gfs_isa *gfs_dispatch_known_isa(void) {
 }
 #endif
 
+/* The functions for short updates of checksums (crc.h) with the current instruction set; NULL: not
+ * found since it changed, or none. */
+extern _Atomic(const struct gfs_crc_updates *) gfs_dispatch_updates;
+
 /* The suitability of a kernel for a path, from its stores and its prefetch distance (bytes; 0:
  * none): the higher the better, 0 if unsuitable; highest for the kernel that is tuned for this path
  * on this CPU. If a build has a kernel with a rank on GFS_PATH_cached, it has a kernel with the

@@ -28,10 +28,13 @@ SETS = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq", "sse42")
 OPERATIONS = (
     *("reduce", "reduce_lines", *FIRSTS),
     *("fold_line", "fold_copy", "narrow_line", "group", "steps", "bytes"),
+    *("update_group", "update_half", "update_bytes", "update_lines", "update_blocks"),
 )
+#: The number in enum gfsmith_checksum of a check that has the updates of a name.
+UPDATED = {"": 1, "CRC32C": 0, "CRC16_T10": 5}
 RUNS = 5
 FOLDS = len(DISTANCES)
-CONSTANTS = FOLDS + 1 + LINE // GROUP  #: pairs
+CONSTANTS = FOLDS + 1 + LINE // GROUP  #: pairs, before that with the first register
 WRAPPER = """
 #include "crc_kernels.c"
 
@@ -53,15 +56,25 @@ int expands(void)
 }
 
 enum operation {
-    REDUCE, REDUCE_LINES, FIRST, FOLD_LINE = FIRST + 4, FOLD_COPY, NARROW_LINE, GROUP, STEPS, BYTES
+    REDUCE, REDUCE_LINES, FIRST, FOLD_LINE = FIRST + 4, FOLD_COPY, NARROW_LINE, GROUP, STEPS, BYTES,
+    UPDATE
 };
 
-/* constants: the folds, then those of the reduction and of a line. words: the first group. data: for
+static uint64_t updated(const gfs_crc_updates *updates, unsigned function, const gfs_crc *crc, uint64_t state,
+                        size_t len, const uint8_t *data)
+{
+    gfs_crc_update *const functions[] = {updates->group, updates->half, updates->bytes, updates->lines,
+                                         updates->blocks};
+    return functions[function](crc, &state, len, data) == GFSMITH_OK ? state : ~state;
+}
+
+/* order: of bits; of an update, the number of the check. constants: the folds, those of the reduction and of
+   a line, and the first register. words: the first group. data: for
    routines that reduce, behind the message. */
 uint64_t run(int set, int order, enum operation operation, const uint64_t (*constants)[2], uint64_t state,
              const uint64_t *words, uint8_t *message, size_t len, const uint8_t *data, uint8_t *output)
 {
-    gfs_crc crc = {.bits = 64};
+    gfs_crc crc = {.bits = 64, .ones = constants[11][0]};
     for (unsigned word = 0; word < 2; word++) {
         for (unsigned n = 0; n < 6; n++)
             crc.folds[n][word] = constants[n][word];
@@ -70,6 +83,8 @@ uint64_t run(int set, int order, enum operation operation, const uint64_t (*cons
             crc.lanes[n][word] = constants[7 + n][word];
     }
     const gfs_crc_set *s = &gfs_crc_sets[set];
+    if (operation >= UPDATE)
+        return updated(&s->updates[order], operation - UPDATE, &crc, state, len, message);
     switch (operation) {
     case REDUCE:
         return s->reduce[order](&crc, state, 1, message);
@@ -121,9 +136,10 @@ def executed(
     routine: Routine, numbers: Tables, state: int, first: bytes, message: bytes, data: bytes
 ) -> Execution:
     """Return the execution of a step, as the prover has it."""
+    ones = bits(numbers.ones.to_bytes(8, "little"))
     check = next(check for check in CHECKSUMS if check.reflected == routine.reflected)
     register = bits(state.to_bytes(8, "little"))
-    execution = Execution(check, numbers, bits(message), bits(data), register, bits(first))
+    execution = Execution(check, numbers, bits(message), bits(data), register, bits(first), ones)
     execution.run((*routine.head, *routine.body))
     ends = [execution.values[value] for value in routine.after]
     execution.values.update(zip(routine.before, ends, strict=True))
@@ -145,24 +161,28 @@ def test_a_step_is_that_of_the_cpu(compiled: ctypes.CDLL, routine: Routine) -> N
         pytest.skip(f"this CPU lacks {routine.set}")
     rng = random.Random(routine.symbol)
     leads = LEADS.get(routine.operation, 0)
-    operation = OPERATIONS.index("steps" if routine.check else "bytes" if leads else routine.operation)
+    name = "steps" if routine.set == "sse42" else "bytes" if leads else routine.member
+    operation = OPERATIONS.index(name)
+    order = UPDATED[routine.check] if routine.updates else int(routine.reflected)
     aligned = ctypes.create_string_buffer(2 * LINE)
     start = -ctypes.addressof(aligned) % LINE
     for _ in range(RUNS):
-        pairs = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in range(CONSTANTS))
+        pairs = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in range(CONSTANTS + 1))
         message, data = rng.randbytes(routine.lead or routine.block), rng.randbytes(routine.block)
         first_group = rng.randbytes(GROUP)
         state = rng.getrandbits(64)
-        folds, reduction, lanes = pairs[:FOLDS], pairs[FOLDS], pairs[FOLDS + 1 :]
-        numbers = replace(tables(CHECKSUMS[0]), folds=folds, reduction=reduction, lanes=lanes)
+        folds, reduction, lanes = pairs[:FOLDS], pairs[FOLDS], pairs[FOLDS + 1 : -1]
+        kept = replace(tables(CHECKSUMS[0]), folds=folds, reduction=reduction, lanes=lanes)
+        numbers = replace(kept, ones=pairs[-1][0])
         want = executed(routine, numbers, state, first_group, message, data)
         output = want.arrays["copy"]
         memory = ctypes.create_string_buffer(message + data, len(message + data))
         flat = (ctypes.c_uint64 * (2 * len(pairs)))(*(word for pair in pairs for word in pair))
         ctypes.memset(aligned, 0, len(aligned))
         at = ctypes.c_void_p(ctypes.addressof(aligned) + start)
-        size = ctypes.c_size_t(leads + routine.block)
-        first = (set_, int(routine.reflected), operation, flat, ctypes.c_uint64(state), first_group)
+        before = routine.lead if routine.updates else leads
+        size = ctypes.c_size_t(before + (0 if routine.updates and not routine.body else routine.block))
+        first = (set_, order, operation, flat, ctypes.c_uint64(state), first_group)
         register = compiled.run(*first, memory, size, data, at)
         assert bits(register.to_bytes(8, "little")) == want.register
         end = 8 * min(len(message), routine.block if routine.body else GROUP)

@@ -4,21 +4,79 @@ from __future__ import annotations
 
 import ctypes
 import random
+import subprocess
 import zlib
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gfsmith.field.checksum import CHECKSUMS, Checksum, after, checksum
+from tests.support.folders import product
 from tests.support.library import EINVAL, OK, Api
+from tests.support.paths import ROOT
 from tests.system.runtime.algebra import Buffer
 from tests.system.runtime.test_peers import load
 
 KINDS = range(len(CHECKSUMS))
 DATA = random.Random(1).randbytes(2400)
-LENGTHS = (*range(301), 511, 512, 513, 519, 520, 1023, 1024, 1031, 1032, 1500, 2400)
+LENGTHS = (
+    *range(301),
+    *range(320, 1024, 64),
+    391,
+    392,
+    511,
+    512,
+    513,
+    519,
+    520,
+    1023,
+    1024,
+    1031,
+    1032,
+    1500,
+    2400,
+)
+
+#: Prints whether functions for short updates are known: at the start, after an update, after the choice of a
+#: set and an update with it, twice. On a CPU without such functions the program prints the same numbers.
+UPDATES = """
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include "gfsmith.h"
+#include "gfsmith_checksum.h"
+extern _Atomic(const void *) gfs_dispatch_updates;
+static int missing;
+static void print(int expected) {
+  int known = atomic_load(&gfs_dispatch_updates) != NULL;
+  printf("%d\\n", missing && !known ? expected : known);
+}
+static void update(void) {
+  uint64_t state = 0;
+  gfsmith_checksum_update(GFSMITH_CRC32, &state, 9, (const uint8_t *)"123456789");
+  if (state != 0xcbf43926)
+    printf("wrong ");
+}
+int main(void) {
+  char first[64] = "";
+  print(0);
+  strncat(first, gfsmith_isa(), sizeof first - 1);
+  update();
+  missing = atomic_load(&gfs_dispatch_updates) == NULL;
+  print(1);
+  gfsmith_set_isa("scalar");
+  print(0);
+  update();
+  print(0);
+  gfsmith_set_isa(first);
+  print(0);
+  update();
+  print(1);
+}
+"""
 
 
 def update(api: Api, kind: int, state: int, data: bytes, shift: int = 0) -> int:
@@ -57,6 +115,26 @@ def test_a_state_continues(api: Api, isa: str, kind: int) -> None:
     for split in (0, 1, 7, 8, 15, 16, 63, 64, 65, 511, 512, 1000, 2399, 2400):
         state = update(api, kind, 0, DATA[:split])
         assert update(api, kind, state, DATA[split:], split % 64) == prefixes(kind)[-1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_continues_with_every_length(api: Api, isa: str, kind: int) -> None:
+    for n in LENGTHS:
+        if n <= len(DATA) - 100:
+            state = update(api, kind, prefixes(kind)[100], DATA[100 : 100 + n], n * 5 % 64)
+            assert state == prefixes(kind)[100 + n]
+
+
+def test_updates_follow_the_instruction_set(tmp_path: Path) -> None:
+    """The functions for short updates are found at the first use, and again after a choice of another set."""
+    source, program = tmp_path / "updates.c", tmp_path / "updates"
+    source.write_text(UPDATES)
+    archive = product("libgfsmith.a", "lib")
+    include = f"-I{ROOT / 'runtime' / 'core' / 'include'}"
+    command = ["gcc", "-std=c11", include, source, archive, "-pthread", "-ldl", "-o", program]
+    subprocess.run(command, check=True)
+    lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
+    assert lines == ["0", "1", "0", "0", "0", "1"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

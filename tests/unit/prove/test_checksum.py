@@ -113,6 +113,10 @@ def _wrong(instr: Instr) -> Iterator[Instr]:
             yield replace(instr, act=Act.XOR)
         case Act.START:
             yield replace(instr, offset=1 - instr.offset)
+        case Act.ONES:
+            yield replace(instr, act=Act.ZERO)
+        case Act.STATE if instr.width:  # in updates
+            yield replace(instr, act=Act.ONES)
         case Act.HALF:
             yield replace(instr, offset=1 - instr.offset)
         case Act.LOOKUP:
@@ -139,9 +143,12 @@ def _mutants(routine: Routine) -> Iterator[Routine]:
         yield replace(routine, after=routine.after[1:])
 
 
-#: The routines of which mutants are proved: one with each length of a vector, and three of LEADS.
+#: The routines of which mutants are proved: one with each length of a vector, and some of LEADS and UPDATES.
 MUTATED = [s for s in BY_SYMBOL if not s.endswith(("avx512", "pmull"))]
 MUTATED += [s for s in BY_SYMBOL if s.startswith(("gfs_bytes8_", "gfs_bytes37_", "gfs_bytes64_"))]
+MUTATED += [
+    s for s in BY_SYMBOL if s.startswith(("gfs_update16_", "gfs_update32_", "gfs_update37_", "gfs_update_"))
+]
 
 
 @pytest.mark.parametrize("symbol", MUTATED)

@@ -17,12 +17,14 @@ from gfsmith.ir.folding import (
     LEADS,
     LINE,
     STEPS,
+    UPDATES,
     WORD,
     WORDS,
     Act,
     Instr,
     Routine,
     Tables,
+    first_vector,
 )
 from gfsmith.kernel import architecture
 from gfsmith.kernel.architecture import Arch
@@ -99,6 +101,7 @@ _INSTRUCTIONS = {
     ),
 }
 _ROW = 4
+_REGISTER_BITS = 64
 
 #: Expressions for a vector that is 0 but for its first group.
 _INSERT = {
@@ -181,7 +184,7 @@ class _X86(_Vectors):
             case Act.SLIDE:
                 return f"_mm_{'slli' if instr.offset else 'srli'}_si128({args[0]}, {WORD})"
             case Act.START:
-                return self._placed(instr)
+                return self._placed(instr, args)
             case Act.XOR:
                 return self._sum(prefix, bits, args)
             case Act.REVERSE:
@@ -206,9 +209,10 @@ class _X86(_Vectors):
 
     @staticmethod
     def _masked(instr: Instr, args: Sequence[str]) -> str:
+        prefix, kind = PREFIX[instr.width], f"(__mmask{instr.width})"
         if instr.act is Act.LEADING:
-            return f"_mm512_maskz_loadu_epi8(lowest, {instr.text})"
-        return f"_mm512_maskz_expand_epi8(lowest << (64 - first), {args[0]})"
+            return f"{prefix}_maskz_loadu_epi8({kind}lowest, {instr.text})"
+        return f"{prefix}_maskz_expand_epi8({kind}highest, {args[0]})"
 
     @staticmethod
     def _half(instr: Instr, bits: int, value: str) -> str:
@@ -219,8 +223,9 @@ class _X86(_Vectors):
     def _pointer(self, qualifier: str, width: int, place: str) -> str:
         return f"({qualifier}{self.vector(width)} *)({qualifier}void *)({place})"
 
-    def _placed(self, instr: Instr) -> str:
-        words = "0, (long long)state" if instr.offset == 0 else "(long long)state, 0"
+    def _placed(self, instr: Instr, args: Sequence[str]) -> str:
+        word = f"(long long){args[0] if args else 'state'}"
+        words = f"0, {word}" if instr.offset == 0 else f"{word}, 0"
         zero = f"{PREFIX[instr.width]}_setzero_si{8 * instr.width}()"
         return _INSERT[instr.width].format(zero=zero, group=f"_mm_set_epi64x({words})")
 
@@ -373,6 +378,12 @@ def _register(instr: Instr, args: Sequence[str]) -> str:
     match instr.act:
         case Act.STATE:
             return "state"
+        case Act.ONES:
+            return "crc->ones"
+        case Act.ZERO:
+            return "0"
+        case Act.CRC:
+            return f"_mm_crc32_u64({args[0]}, {args[1]})"
         case Act.XOR:
             return " ^ ".join(args)
         case Act.SHIFT:
@@ -464,7 +475,9 @@ def _function(routine: Routine, spelling: _Spelling) -> dict[str, object]:
     return {
         "routine": routine,
         "first": routine.operation in FIRSTS,
-        "leading": routine.operation in LEADS,
+        "leading": routine.operation in LEADS or routine.operation in UPDATES,
+        "vector": first_vector(routine.lead) if routine.operation in UPDATES else 0,
+        "instruction": any(instr.act is Act.CRC for instr in routine.close),
         "more": _MORE.get(routine.operation),
         "head": _lines(routine.head, spelling, routine.before),
         "body": _lines(routine.body, spelling),
@@ -499,7 +512,7 @@ def _steps(name: str, routines: Sequence[Routine]) -> dict[str, object]:
 
 def _family(routine: Routine) -> str:
     """Return the operation of the function that has a routine."""
-    return "bytes" if routine.operation in LEADS else routine.operation
+    return "bytes" if routine.operation in LEADS else routine.member
 
 
 def _members(operations: Iterable[str]) -> dict[str, str]:
@@ -508,6 +521,19 @@ def _members(operations: Iterable[str]) -> dict[str, str]:
     members = {f"reduce_line[{FIRSTS.index(op)}]" if op in FIRSTS else op: op for op in operations}
     members.setdefault("reduce_lines", "reduce")
     return members
+
+
+def _updated(routines: Sequence[Routine], checks: Mapping[str, Tables]) -> list[dict[str, object]]:
+    """Return, for each check, the bits that no checksum has, and the functions that update it by member."""
+    found: list[dict[str, object]] = []
+    for name, tables in checks.items():
+        own = [routine for routine in routines if routine.updates and routine.check == name]
+        shared = [r for r in routines if r.updates and r.check == "" and r.reflected == tables.reflected]
+        members = {routine.member.removeprefix("update_"): routine.function for routine in own or shared}
+        beyond = (1 << _REGISTER_BITS) - (1 << tables.bits)
+        if members:
+            found.append({"check": name, "beyond": _numbers((beyond,)), "members": members})
+    return found
 
 
 def _functions(routines: Sequence[Routine], spelling: _Spelling) -> list[dict[str, object]]:
@@ -529,7 +555,7 @@ _SPELLINGS: dict[Arch, type[_Vectors]] = {
 }
 
 
-def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
+def _group(name: str, routines: Sequence[Routine], checks: Mapping[str, Tables]) -> dict[str, object]:
     """Return the template context of a set."""
     kept = _SETS[name]
     spelling = _SPELLINGS[kept.arch](kept.width)
@@ -542,7 +568,9 @@ def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
         "carryless": kept.carryless,
         "wide": kept.width == 64,
         "block": routines[0].block,
-        "members": _members(dict.fromkeys(map(_family, routines))),
+        "members": _members(dict.fromkeys(_family(r) for r in routines if not r.updates)),
+        "updates": _updated(routines, checks),
+        "stepped": next((each for each in _INSTRUCTIONS.values() if each.arch is kept.arch), None),
         "instructions": next((n for n, kept_ in _INSTRUCTIONS.items() if kept_.arch is kept.arch), None),
         "functions": _functions(routines, spelling),
     }
@@ -565,19 +593,20 @@ def _numbers(values: Sequence[int]) -> str:
 
 
 def build(
-    routines: Iterable[Routine], entries: Iterable[Tables], isal_entries: Iterable[Tables]
+    routines: Iterable[Routine], checks: Mapping[str, Tables], isal_entries: Iterable[Tables]
 ) -> dict[str, str]:
     """Return path -> text of the files that the runtime includes: the routines with their list, the tables of
-    gfsmith_checksum.h, and those that only the drop-in for ISA-L needs."""
+    gfsmith_checksum.h, and those that only the drop-in for ISA-L needs. checks: the first tables by
+    name."""
     known = list(routines)
     orders = dict.fromkeys(routine.order for routine in known)
     words = [_words(order, [r for r in known if (r.order, r.set) == (order, WORDS)]) for order in orders]
-    groups = [_group(name, [r for r in known if r.set == name]) for name in _SETS]
+    groups = [_group(name, [r for r in known if r.set == name], checks) for name in _SETS]
     steps = [_steps(name, [r for r in known if r.set == name]) for name in _INSTRUCTIONS]
     kernels = render("crc_kernels.inc.j2", groups=groups, steps=steps, words=words, orders=list(orders))
     return {
         "crc_kernels.inc": kernels,
-        "crc_tables.inc": _tables("each value of enum gfsmith_checksum, in its order", entries),
+        "crc_tables.inc": _tables("each value of enum gfsmith_checksum, in its order", checks.values()),
         "crc_isal_tables.inc": _tables("each other check of ISA-L: docs/isal.md", isal_entries),
     }
 

@@ -72,7 +72,7 @@ def _joined(parts: Iterable[Sequence[int]]) -> Bits:
 
 class Execution:
     """Values of a routine for one check. message, data, register: their bits before. first: the bits of two
-    words."""
+    words. ones: the first register of a check, which may be unknown bits."""
 
     def __init__(
         self,
@@ -82,10 +82,11 @@ class Execution:
         data: Bits,
         register: Bits,
         first: Bits | None = None,
+        ones: Bits | None = None,
     ) -> None:
         self.check, self.tables = check, tables
         self.arrays = {"message": list(message), "data": data, "copy": [0] * len(data)}
-        self.register, self.first = register, first or []
+        self.register, self.first, self.ones = register, first or [], ones or []
         self.values: dict[int, Bits] = {}
         self.constants: dict[int, Sequence[tuple[int, int]]] = {}  # of each group in turn
 
@@ -168,21 +169,23 @@ class Execution:
         factors = cycle(chain.from_iterable(self.constants[constants]))
         return [product(data[n : n + _WORD], next(factors)) for n in range(0, len(data), _WORD)]
 
-    def _started(self, instr: Instr) -> Bits:
+    def _started(self, instr: Instr, args: Sequence[Bits]) -> Bits:
         bits = [0] * (BYTE * instr.width)
         place = slice(_WORD * instr.offset, _WORD * (instr.offset + 1))
-        bits[place] = self.register
+        bits[place] = args[0] if args else self.register
         return bits
 
     def _on_register(self, instr: Instr, args: list[Bits]) -> Bits:
         match instr.act:
             case Act.START:
-                return self._started(instr)
+                return self._started(instr, args)
             case Act.BEHIND:
                 size = BYTE * instr.offset
                 return [0] * (len(args[0]) - size) + args[0][:size]
             case Act.STATE:
                 return self.register
+            case Act.ONES:
+                return self.ones
             case Act.WORD:
                 order = _bytes(self.arrays["data"][: BYTE * instr.width])
                 return _joined(order if self.check.reflected else reversed(order))

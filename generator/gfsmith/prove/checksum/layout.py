@@ -17,6 +17,7 @@ _GROUPS = LINE // GROUP
 _PADDING = -(_HEAD.size + GROUP * len(DISTANCES)) % LINE
 _NUMBERS = Struct(f"<{2 * len(DISTANCES)}Q {_PADDING}x {2 * _GROUPS}Q {NIBBLES * _ENTRIES}Q {_LENGTHS}Q")
 
+ONES = 0  #: the place of the first register
 FOLDS = _HEAD.size  #: the place of the constants of the first distance
 LANES = FOLDS + GROUP * len(DISTANCES) + _PADDING  #: the place of those of the first group of a line
 REDUCTION = FOLDS - 2 * WORD  #: the place of the constants of the reduction

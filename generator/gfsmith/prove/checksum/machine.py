@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
-from gfsmith.ir.folding import FIRSTS, GROUP, LEADS, LINE, STEPS, WORD, Routine
+from gfsmith.ir.folding import FIRSTS, GROUP, LEADS, LINE, STEPS, UPDATES, UPDATES_OF_BLOCKS, WORD, Routine
 from gfsmith.prove.checksum.memory import FoldingMemory, areas, unchanged
 from gfsmith.prove.checksum.values import FIRST, STATE, Program
 from gfsmith.prove.machine import domain
@@ -48,13 +48,14 @@ FEATURES = {
 }
 #: The operations that are proved.
 OPERATIONS = (
-    *("reduce", "reduce_lines", *FIRSTS, *LEADS),
+    *("reduce", "reduce_lines", *FIRSTS, *LEADS, *UPDATES, *UPDATES_OF_BLOCKS),
     *("fold_line", "fold_copy", "narrow_line", "group"),
     *STEPS.values(),
 )
 _MOST_STEPS = 20_000  #: 20 times the instructions that proofs follow
 _MOST_BLOCKS = 1 << 48  #: more bytes than an address space has
 _WORD_BITS = 32
+_STATUS = 4  #: bytes of a gfsmith_status
 _ABOVE = "above"  #: the half of a register above a parameter of 32 bits
 #: The words of a value that a register holds, in the register's order.
 _Words = tuple[int, ...]
@@ -135,17 +136,33 @@ def _entry_state(
         decode=contract.layout.decode,
         stack=empty_stack(arch, abi),
         program=program,
-        messages=0 if program.returned else scale(shards, program.routine.block),
-        results=0 if program.returned else scale(shards, LINE) if several else GROUP,
+        messages=_messages(program, shards),
+        results=_results(program, shards, several),
     )
     count = shards if abi.extends else add(shards, scale(symbol(_ABOVE), 1 << _WORD_BITS))
     if program.behind:
         given = _stepped(length)
+    elif program.routine.updates:
+        given = [symbol(Address("coeffs")), symbol(Address("message")), *_stepped(length)[1:]]
     elif operation in LEADS:
         given = [symbol(Address("coeffs")), *_stepped(length)]
     else:
         given = _arguments(operation, memory.blocks, count)
     return called_with(arch, abi, start, given, memory)
+
+
+def _messages(program: Program, shards: Word) -> Word:
+    """Return the bytes of the messages, or of the checksum."""
+    if program.routine.updates:
+        return WORD
+    return 0 if program.returned else scale(shards, program.routine.block)
+
+
+def _results(program: Program, shards: Word, several: bool) -> Word:
+    """Return the bytes that are stored in their place."""
+    if program.routine.updates:
+        return WORD
+    return 0 if program.returned else scale(shards, LINE) if several else GROUP
 
 
 def _stepped(length: Word) -> list[Value]:
@@ -186,6 +203,10 @@ def _check_end(contract: Contract, arch: Architecture, start: Start, state: Stat
     memory = state.memory
     assert isinstance(memory, FoldingMemory)
     memory.check_written()
+    if memory.program.routine.updates:
+        status = as_bytes(state, state.gpr[arch.abis[contract.abi].result], _STATUS)
+        if status != domain.zeros(_STATUS):
+            raise domain.refutation(status, "the status that is returned is not GFSMITH_OK")
     if memory.program.returned:
         found = as_bytes(state, state.gpr[arch.abis[contract.abi].result], WORD)
         if found != memory.program.register(memory.blocks, memory.left):
@@ -226,7 +247,7 @@ def _copied(output: Word, start: Word, size: int, sources: Word) -> Runs:
 def _contract(routine: Routine, abi: str) -> Contract:
     """Return the part of the contract that the exploration needs. The unwind tables are the compiler's, and
     it may leave code that is never reached. The caller of fold_copy fences the stores."""
-    loop = routine.operation not in ("narrow_line", "group")
+    loop = bool(routine.before) or routine.operation in STEPS.values()
     return Contract(
         operation=routine.operation,
         inputs=1,
@@ -248,7 +269,7 @@ def _contract(routine: Routine, abi: str) -> Contract:
 
 def functions(known: Iterable[Routine]) -> dict[str, tuple[Routine, ...]]:
     """Return the compiled functions that can be proved, by symbol, with their routines. One function has all
-    crc32 instructions for a check, the longest first, or all of LEADS for an order."""
+    crc32 instructions for a check, the longest first, or all of LEADS or of UPDATES that share a vector."""
     found: dict[str, list[Routine]] = {}
     for routine in known:
         if routine.set not in FEATURES or routine.operation not in OPERATIONS:
@@ -260,7 +281,7 @@ def functions(known: Iterable[Routine]) -> dict[str, tuple[Routine, ...]]:
 def prove_machine(symbol: str, routines: Sequence[Routine], image: Image, abi: str) -> Report:
     """Prove or refute the compiled function of some routines, as functions() has them."""
     together = [tuple(routines)]
-    if routines[0].operation in LEADS:
+    if routines[0].operation in LEADS or routines[0].operation in UPDATES:
         together = [(routine,) for routine in routines]
     reports = []
     for parts in together:

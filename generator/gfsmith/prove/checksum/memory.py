@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from gfsmith.ir.folding import LINE
 from gfsmith.prove.checksum import layout
-from gfsmith.prove.checksum.values import MESSAGE, TABLE, Program
+from gfsmith.prove.checksum.values import MESSAGE, STATE, TABLE, Program
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import (
@@ -115,7 +115,8 @@ class FoldingMemory(Memory):
         written = self.written.get(RESULT, Written())
         if written.overlaps(offset, size, self.facts):
             raise Unsupported(f"a message is read back at {offset}")
-        return ((size, domain.variable(MESSAGE, 0, offset)),)
+        kind = STATE if self.program.routine.updates else MESSAGE
+        return ((size, domain.variable(kind, 0, offset)),)
 
     def store(self, address: Word, runs: Runs) -> None:
         place = base(address)

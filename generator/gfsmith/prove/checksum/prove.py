@@ -2,10 +2,11 @@
 
 The definition of a check (field/checksum.py) is executed on linear forms beside the routine:
 
-- "reduce", "reduce_lines", FIRSTS, LEADS: let R be the register that some values of the loop lead to. Before
-  the loop, R is the register after the first data: from the given register, to which the FIRSTS add the
-  register after the first group. For any values and every block B, the next values have the register after B
-  from R. By induction the result is the register after all data.
+- "reduce", "reduce_lines", FIRSTS, LEADS, UPDATES, UPDATES_OF_BLOCKS: let R be the register that some values
+  of the loop lead to. Before the loop, R is the register after the first data: from the given register, to
+  which the FIRSTS add the register after the first group. For any values and every block B, the next values
+  have the register after B from R. By induction the result is the register after all data. Updates have a
+  checksum in its place: the sum of the register and the check's first one, which is any number here.
 - "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new message is
   that of A, then B. By induction over the blocks it is that of A and all blocks. "fold_copy" copies B, and
   "fold_line" nothing.
@@ -22,7 +23,19 @@ too.
 from __future__ import annotations
 
 from gfsmith.field.checksum import BYTE, Checksum, after
-from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, LEADS, LINE, NIBBLES, WORD, Routine, Tables
+from gfsmith.ir.folding import (
+    DISTANCES,
+    FIRSTS,
+    GROUP,
+    LEADS,
+    LINE,
+    NIBBLES,
+    UPDATES,
+    UPDATES_OF_BLOCKS,
+    WORD,
+    Routine,
+    Tables,
+)
 from gfsmith.prove.checksum.forms import Bits, Execution, unknowns
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
 
@@ -77,11 +90,24 @@ def _first(check: Checksum) -> tuple[Bits, Bits]:
     return group, [bit for n in reversed(range(0, len(group), BYTE)) for bit in group[n : n + BYTE]]
 
 
+def _sum(left: Bits, right: Bits) -> Bits:
+    return [x ^ y for x, y in zip(left, right, strict=True)]
+
+
+def _checksum(check: Checksum, register: Bits, ones: Bits) -> Bits:
+    """Return the checksum for a register, as 64 bits."""
+    return _sum(check.register(register), ones) + [0] * (_REGISTER - check.degree)
+
+
 def _reduced(execution: Execution, check: Checksum, routine: Routine) -> Bits:
     """Return the register to which the close turns the current values."""
     execution.register = []
     execution.run(routine.close)
     number, padding = execution.register, _REGISTER - check.degree
+    if routine.updates and len(number) == _REGISTER and not any(number[check.degree :]):
+        return check.register(_sum(number[: check.degree], execution.ones[: check.degree]))
+    if routine.updates:
+        raise Refutation("the result is not a checksum")
     low, high = (number[: check.degree], number[check.degree :]), (number[padding:], number[:padding])
     kept, rest = low if check.reflected else high
     if len(number) != _REGISTER or any(rest):
@@ -91,18 +117,23 @@ def _reduced(execution: Execution, check: Checksum, routine: Routine) -> Bits:
 
 def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
     size, before = BYTE * routine.block, routine.before
-    if len(before) != len(routine.after) or len(set(before)) != len(before) or size % len(before):
+    if len(before) != len(routine.after) or len(set(before)) != len(before) or size % max(len(before), 1):
         raise Refutation("the loop does not carry all of its values on")
     group, words = _first(check)
     message = unknowns(BYTE * routine.lead, len(group))
     register = unknowns(check.degree, len(group) + len(message))
-    first = len(group) + len(message) + len(register)
-    execution = Execution(check, tables, message, unknowns(size, first), _number(check, register), words)
+    ones = unknowns(check.degree, len(group) + len(message) + len(register))
+    first = len(group) + len(message) + len(register) + len(ones)
+    given = _checksum(check, register, ones) if routine.updates else _number(check, register)
+    padded = ones + [0] * (_REGISTER - check.degree)
+    execution = Execution(check, tables, message, unknowns(size, first), given, words, padded)
     execution.run(routine.head)
     got = _reduced(execution, check, routine)
     if routine.operation in FIRSTS:
-        register = [x ^ y for x, y in zip(register, _remainder(check, group), strict=True)]
+        register = _sum(register, _remainder(check, group))
     _same(got, _remainder(check, message, register), "the register before the loop")
+    if not before:
+        return
     width = size // len(before)
     for n, value in enumerate(before):
         execution.values[value] = unknowns(width, first + size + n * width)
@@ -141,7 +172,7 @@ def _register(routine: Routine, check: Checksum, tables: Tables) -> None:
 _OPERATIONS = {
     "reduce": _reduce,
     "reduce_lines": _reduce,
-    **dict.fromkeys((*FIRSTS, *LEADS), _reduce),
+    **dict.fromkeys((*FIRSTS, *LEADS, *UPDATES, *UPDATES_OF_BLOCKS), _reduce),
     "fold_line": _fold,
     "fold_copy": _fold,
     "narrow_line": _narrow,
@@ -174,7 +205,7 @@ def _check_start(check: Checksum) -> None:
     first = _number(check, register)
     if not check.reflected:
         first = [bit for n in reversed(range(0, _REGISTER, BYTE)) for bit in first[n : n + BYTE]]
-    added = [x ^ y for x, y in zip(first, data, strict=True)]
+    added = _sum(first, data)
     _same(_remainder(check, added), want, "a register added to a message")
     _same(_remainder(check, [0] * BYTE + added), want, "a message behind zeros")
 

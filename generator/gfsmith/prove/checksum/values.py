@@ -12,7 +12,7 @@ from functools import reduce
 from math import gcd
 
 from gfsmith.ir.folding import DISTANCES, GROUP, LINE, STEPS, WORD, Act, Instr, Routine, Value
-from gfsmith.prove.checksum.layout import FOLDS, LANES, REDUCTION
+from gfsmith.prove.checksum.layout import FOLDS, LANES, ONES, REDUCTION
 from gfsmith.prove.machine import crc32, domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.lanes import shift_number
@@ -41,7 +41,9 @@ class Program:
     @property
     def returned(self) -> bool:
         """True for a routine that returns a register, and stores nothing."""
-        return any(instr.act is Act.RESULT for instr in self.routine.instructions())
+        return not self.routine.updates and any(
+            instr.act is Act.RESULT for instr in self.routine.instructions()
+        )
 
     @property
     def stepped(self) -> bool:
@@ -120,8 +122,10 @@ class Program:
         return values[REGISTER]
 
     def result(self, blocks: Word, shard: Word) -> Runs:
-        """Return the message that the routine stores after all blocks: the bytes from the
+        """Return the message or the checksum that the routine stores after all blocks: the bytes from the
         first one on."""
+        if self.routine.updates:
+            return self._reduced(blocks)
         values = _start()
         stored = self._run(values, self.routine.head, 0, shard)
         if self.routine.before:
@@ -144,7 +148,8 @@ class Program:
                 values[REGISTER] = values[instr.args[0]]
             elif instr.act in (Act.START, Act.STATE):
                 assert instr.result is not None
-                values[instr.result] = _started(instr, values[REGISTER])
+                register = values[instr.args[0]] if instr.args else values[REGISTER]
+                values[instr.result] = _started(instr, register)
             elif instr.result is not None:
                 args = [values[arg] for arg in instr.args]
                 values[instr.result] = self._value(instr, args, data, shard)
@@ -163,6 +168,8 @@ class Program:
                 folds = instr.act is Act.CONSTANTS
                 place = FOLDS + GROUP * DISTANCES.index(instr.offset) if folds else REDUCTION
                 return domain.merge([(GROUP, domain.variable(TABLE, 0, place))] * (instr.width // GROUP))
+            case Act.ONES:
+                return ((WORD, domain.variable(TABLE, 0, ONES)),)
             case Act.LANES:
                 return ((instr.width, domain.variable(TABLE, 0, LANES + LINE - instr.width)),)
             case Act.CLMUL:
