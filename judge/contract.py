@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from judge.decode import GENERAL, MASKS
 from judge.forms import Runs, cut, junk, variable
-from judge.integers import SPAN, Facts, Linear, Pointer, Region, Word, require, subtract, unknown
+from judge.integers import SPAN, Facts, Linear, Pointer, Region, Word, require, scale, subtract, unknown
 from judge.memory import Abi, Data, State, Value, settle
-from judge.spec import Spec
+from judge.spec import LINE_PART, Spec
 
 _MAX_SOURCES = 1 << 60  #: an array of more pointers does not fit into the address space
 _SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
@@ -25,18 +25,18 @@ def _caller(name: str) -> Data:
 def entry(spec: Spec, code: bytes, abi: Abi) -> State:
     """Return the state on entry: the arguments, junk elsewhere. rsp is 8 modulo 16."""
     facts = Facts()
-    facts.assume(unknown("n"), 0, SPAN - 1)
+    facts.assume(length := scale(unknown("n"), LINE_PART if spec.in_lines else 1), 0, SPAN - 1)
     facts.assume(spec.groups, 0, _MAX_SOURCES // spec.group)
     gpr: dict[str, Value] = {name: Data(junk(8)) for name in (*GENERAL, *MASKS)}
     gpr |= {name: _caller(name) for name in abi.preserved} | {"rsp": _ENTRY_RSP}
     slots: dict[Word, tuple[Value, int]] = {0: (_caller("return address"), 8)}
     facts.assume(unknown("c"), spec.inputs or 0, _MAX_SOURCES)
     sources: Value = k if isinstance(k := spec.columns(spec.sources), Linear) else Data(junk(8))
-    given = [unknown("n"), sources, *(Pointer(Region(kind), 0) for kind in ("coeffs", "srcs", "dsts"))]
+    given = [length, sources, *(Pointer(Region(kind), 0) for kind in ("coeffs", "srcs", "dsts"))]
     gpr |= dict(zip(abi.arguments, given, strict=False))
     for place, value in enumerate(given[len(abi.arguments) :]):
         slots[8 + abi.home + 8 * place] = value, 8
-    fixed = spec, code, abi, facts, unknown("n"), spec.sources
+    fixed = spec, code, abi, facts, length, spec.sources
     vectors: list[Runs] = [((64, 0, variable("entry", n)),) for n in range(32)]
     return State(*fixed, gpr, vectors, slots, -abi.red_zone, multiples={Pointer(Region("stack"), -8): 16})
 

@@ -11,20 +11,8 @@ from typing import NamedTuple
 
 from judge import forms
 from judge.forms import TABLE, Runs, cut, junk, moved, run_of, variable
-from judge.integers import (
-    Facts,
-    Pointer,
-    Region,
-    Rejected,
-    Word,
-    add,
-    divide,
-    pointer,
-    require,
-    scale,
-    subtract,
-)
-from judge.spec import FORMATS, POINTER, Spec
+from judge.integers import Facts, Pointer, Region, Word, add, divide, pointer, require, scale, subtract
+from judge.spec import FORMATS, LINE_PART, POINTER, Spec
 
 DEEPEST = 1 << 16  #: bytes of stack that a kernel may use
 PAGE = 4096
@@ -151,9 +139,18 @@ def _check_end(state: State, where: Pointer, count: Word, length: int) -> None:
     _inside(state, where.region, where.offset, 0, state.length)
 
 
+def _counted(state: State, where: Pointer, length: int) -> Pointer:
+    """Return the place of an access. In a shard in lines it counts the shard's own bytes: LINE_PART bytes of
+    every line, of which the first is at a multiple of the line."""
+    if where.region.kind != state.spec.in_lines:
+        return where
+    require(length <= LINE_PART, "{} bytes of {} from {} on, more than its part of a line", length, *where)
+    return Pointer(where.region, scale(divide(where.offset, 2 * LINE_PART), LINE_PART))
+
+
 def load(state: State, where: Pointer, length: int, count: Word | None = None) -> Runs:
     """Return bytes of memory. count: only the last `count` bytes of a shard, then zeros."""
-    region, offset = where
+    region, offset = where = _counted(state, where, length)
     end = "" if count is None else "$"
     if region.kind == "stack" and count is None:
         return as_bytes(_load_slot(state, offset, length), length)
@@ -204,7 +201,7 @@ def _overlaps(facts: Facts, written: Written, start: Word, length: int) -> bool:
 def store(state: State, where: Pointer, value: Value, length: int, count: Word | None = None) -> None:
     """Write any value to the frame, or data to a destination, which must be as specified. count: only the
     last `count` bytes of a destination, of which all bytes before are written."""
-    region, offset = where
+    region, offset = where = _counted(state, where, length)
     if region.kind == "stack" and count is None:
         _store_slot(state, offset, value, length)
         return
@@ -283,8 +280,9 @@ def _load_slot(state: State, place: Word, length: int) -> Value:
 def move_stack(state: State, value: Value) -> None:
     """Set rsp; the bytes below its red zone are lost."""
     region, place = pointer(value)
-    if region.kind != "stack" or not isinstance(place, int):
-        raise Rejected("rsp leaves the stack, or its position is not known")
+    kept = region.kind == "stack" and isinstance(place, int)
+    require(kept, "rsp leaves the stack, or its position is not known")
+    assert isinstance(place, int)
     deep = place < -DEEPEST or place < state.touched - PAGE
     require(not deep, "{} bytes of stack, {} of them untouched", -place, state.touched - place)
     state.floor = place - state.abi.red_zone

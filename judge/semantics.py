@@ -13,19 +13,7 @@ from typing import Any
 from judge import forms, memory
 from judge.decode import General, Instruction, Memory, Operand, Vector
 from judge.forms import SIGN, TABLE, ZERO, Body, Run, Runs, combine, cut, merge, run_of, size, xor, zeros
-from judge.integers import (
-    SPAN,
-    Pointer,
-    Region,
-    Word,
-    add,
-    number,
-    pointer,
-    require,
-    scale,
-    subtract,
-    unknown,
-)
+from judge.integers import SPAN, Pointer, Region, Word, add, number, pointer, require, subtract, unknown
 from judge.memory import Compared, Data, Joined, LowBits, State, Tested, Value
 from judge.spec import FORMATS, LEVELS, times
 
@@ -46,7 +34,7 @@ def _address(op: Operand, multiple: int = 1) -> Callable[[State], Pointer]:
         first = Pointer(Region("code"), s.next_ip) if base == "rip" else s.gpr[base]
         if other:
             second = s.gpr[other]
-            first = plus(first, second if factor == 1 else scale(number(second), factor))
+            first = plus(first, second if factor == 1 else add(0, number(second), factor))
         place = pointer(plus(first, displacement))
         known = (each % multiple == 0 and place.lies(multiple, other) for other, each in s.multiples.items())
         require(multiple == 1 or any(known), "{} must be aligned to {} bytes", place, multiple)
@@ -325,7 +313,7 @@ def plus(left: Value, right: Value) -> Value:
 def _minus(left: Value, right: Value) -> Value:
     if isinstance(left, Pointer) and isinstance(right, Pointer) and left.region == right.region:
         return subtract(left.offset, right.offset)
-    return plus(left, scale(number(right), -1))
+    return plus(left, add(0, number(right), -1))
 
 
 def _test(s: State, left: Value, right: Value) -> tuple[None, memory.Flags]:
@@ -372,7 +360,7 @@ _RULES: dict[str, Callable[[State, Value, Value], tuple[Value | None, memory.Fla
     "xor": _exclusive,
     "or": lambda s, left, right: (Joined(_joined(left) | _joined(right)), None),
     "and": _align,
-    "shl": lambda s, left, right: (scale(number(left), 1 << number(right) % 64), None),  # type: ignore[operator]
+    "shl": lambda s, left, right: (add(0, number(left), 1 << number(right) % 64), None),  # type: ignore[operator]
 }
 
 

@@ -15,6 +15,7 @@ from judge.forms import IDENTITY, ZERO, Body, ended, keeping, look_up, multiply,
 from judge.integers import Linear, Word, add, divide, parts, require, scale, subtract, unknown
 
 POINTER = 8
+LINE_PART = 32  #: bytes of a shard in each line of 64, if shards are in lines
 #: The instruction sets of kernels; each has the instructions of those before (semantics.py states them).
 LEVELS = ("sse", "avx2", "avx512")
 #: Format of table entries -> bytes of an entry, and its parts: name, first byte, bytes, matrix of the index
@@ -28,13 +29,13 @@ FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
     "none": (0, ()),
 }
 _NAME = re.compile(
-    r"\w+?_(dot|mad|mul|xor|horner|i?fft4?)_(n|[0-9]+)x([0-9]+)(?:_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
+    r"\w+?_(dot|mad|mul|xor|horner|i?fft4?|i?fft4lines)_(n|[0-9]+)x([0-9]+)(?:_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """operation: dot, mad, mul, xor, horner, fft, ifft, fft4 or ifft4. inputs: sources, None for any number
+    """operation: dot, mad, mul, xor, horner, or a butterfly of _NAME. inputs: sources, None for any number
     k. rows: the known coefficients, None if a table holds them. in_place: a destination may be a source (mul:
     the one of its number). group: k is group * g + left_over. descending: sums take the sources from the last
     to the first, and the sources are numbered from the end of the array. ahead: further pointers per source,
@@ -81,6 +82,8 @@ class Spec:
         butterfly = self.outputs in (self.elements, 2 * self.elements) and self.inputs == self.outputs
         fits = butterfly and self.rows is None and self.table in ("nibble", "affine")
         require(self.elements == 1 or fits, "a butterfly of another shape or without maps")
+        pairs = self.entries == 2 and self.table == "affine" and not self.in_place
+        require(not self.in_lines or pairs, "lines of other elements than pairs, or in place")
         require(0 <= self.left_over < self.group and self.ahead >= 0, "a wrong group")
         orders = {"horner": (True,), "xor": (True, False)}.get(self.operation, (False,))
         require(self.descending in orders, "a wrong order of the sources")
@@ -98,7 +101,13 @@ class Spec:
     @property
     def elements(self) -> int:
         """The number of elements of a butterfly; 1 for other operations."""
-        return 1 if "fft" not in self.operation else 4 if self.operation.endswith("4") else 2
+        return 1 if "fft" not in self.operation else 4 if "4" in self.operation else 2
+
+    @property
+    def in_lines(self) -> str:
+        """The shards of which the even ones are low halves of lines, the odd ones high halves: src, dst or
+        none. The elements there have another basis."""
+        return {"ifft4lines": "src", "fft4lines": "dst"}.get(self.operation, "")
 
     @property
     def entries(self) -> int:
@@ -112,7 +121,7 @@ class Spec:
     def columns(self, sources: Word) -> Word:
         """Return the entries of an output in the table, if there are `sources` sources."""
         if self.elements > 1:
-            return self.entries * (self.elements - 1)
+            return self.entries * (self.elements - 1) + bool(self.in_lines)
         return unknown("c") if self.table == "isal" and self.inputs is not None else sources
 
     def place(self, offset: Word, sources: Word) -> tuple[Word, int, int]:
@@ -159,6 +168,11 @@ class Spec:
                     gain = self.mapped(n, first + column, found[y + column])
                     found[x + n] = xor(found[x + n], gain)
 
+    def change(self, found: list[Body], side: str) -> None:
+        """Change the basis of pairs of planes in lines: low += B high, B behind the matrices."""
+        for low in range(0, self.outputs if self.in_lines == side else 0, 2):
+            found[low] = xor(found[low], self.mapped(0, self.outputs - 2, found[low + 1]))
+
     def butterfly(self, output: Word) -> Body:
         """Return a destination of a butterfly of two elements, or of four: two layers, whose distances are
         two elements (with the first matrix) and one (with the second and the third); of ifft4 reversed."""
@@ -166,9 +180,11 @@ class Spec:
         p, found = self.entries, [variable("src", n) for n in range(self.outputs)]
         wide, narrow = [(0, 2 * p, 0), (p, 3 * p, 0)], [(0, p, p), (2 * p, 3 * p, 2 * p)]
         layers = [[(0, p, 0)]] if self.elements == 2 else [wide, narrow]
+        self.change(found, "src")
         for layer in layers[::-1] if self.operation.startswith("i") else layers:
             for x, y, first in layer:
                 self.pair(found, x, y, first)
+        self.change(found, "dst")
         return found[output]  # type: ignore[index]
 
     def gained(self, total: Body, output: Word, first: Word, count: int) -> Body:

@@ -58,6 +58,28 @@ isas = ["gfni"]
 operation = "ifft4"
 shapes = ["4x4", "8x8"]
 isas = ["gfni"]
+
+[[kernels]]
+operation = "fft4lines"
+shapes = ["8x8"]
+isas = ["gfni_avx2"]
+
+[[kernels]]
+operation = "fft4lines"
+shapes = ["8x8"]
+width = 256
+isas = ["gfni_avx512"]
+
+[[kernels]]
+operation = "ifft4lines"
+shapes = ["8x8"]
+isas = ["gfni_avx2"]
+
+[[kernels]]
+operation = "ifft4lines"
+shapes = ["8x8"]
+width = 256
+isas = ["gfni_avx512"]
 """
 
 

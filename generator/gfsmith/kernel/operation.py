@@ -25,6 +25,13 @@ class Operation(Enum):
     IFFT   of x, y: y += x, then x += C y
     FFT4   of w, x, y, z: FFT of w, y and of x, z with C; then of w, x with D and of y, z with E
     IFFT4  of w, x, y, z: IFFT of w, x with D and of y, z with E; then of w, y and of x, z with C
+
+    Two operations also change the basis of all elements, of two planes each: low += B high. B is the first
+    entry of one more column of the table, whose other entry is not used. Their sources, or outputs, are in
+    lines: byte n of a plane is at 64 * (n / 32) + n % 32, and len is a multiple of 32.
+
+    IFFT4LINES  the change, then IFFT4; the sources are in lines
+    FFT4LINES   FFT4, then the change; the outputs are in lines
     """
 
     DOT = "dot"
@@ -36,11 +43,24 @@ class Operation(Enum):
     IFFT = "ifft"
     FFT4 = "fft4"
     IFFT4 = "ifft4"
+    FFT4LINES = "fft4lines"
+    IFFT4LINES = "ifft4lines"
 
 
 #: Butterflies, and the numbers of their elements, of which one less is the number of their matrices.
-BUTTERFLIES = {Operation.FFT: 2, Operation.IFFT: 2, Operation.FFT4: 4, Operation.IFFT4: 4}
+BUTTERFLIES = {
+    Operation.FFT: 2,
+    Operation.IFFT: 2,
+    Operation.FFT4: 4,
+    Operation.IFFT4: 4,
+    Operation.FFT4LINES: 4,
+    Operation.IFFT4LINES: 4,
+}
 BUTTERFLY_PLANES = (1, 2)  #: of an element of GF(2^8), of GF(2^16)
+
+#: The side whose planes are in lines, src or dst; and the bytes of a line that are of one plane.
+IN_LINES = {Operation.IFFT4LINES: "src", Operation.FFT4LINES: "dst"}
+LINE_PART = 32
 
 #: An addition to an element: its number, the number of the element added, and the number of the matrix that
 #: multiplies the latter before (None: no product).
@@ -55,12 +75,18 @@ def _ifft(x: int, y: int, matrix: int) -> tuple[Addition, ...]:
     return (y, x, None), (x, y, matrix)
 
 
-#: The definition of the butterflies for the proofs: additions, one after the other.
+_FFT4 = (*_fft(0, 2, 0), *_fft(1, 3, 0), *_fft(0, 1, 1), *_fft(2, 3, 2))
+_IFFT4 = (*_ifft(0, 1, 1), *_ifft(2, 3, 2), *_ifft(0, 2, 0), *_ifft(1, 3, 0))
+
+#: The definition of the butterflies for the proofs: additions, one after the other. Changes of the basis come
+#: before those of IFFT4LINES, and behind those of FFT4LINES.
 ADDITIONS: dict[str, tuple[Addition, ...]] = {
     "fft": _fft(0, 1, 0),
     "ifft": _ifft(0, 1, 0),
-    "fft4": (*_fft(0, 2, 0), *_fft(1, 3, 0), *_fft(0, 1, 1), *_fft(2, 3, 2)),
-    "ifft4": (*_ifft(0, 1, 1), *_ifft(2, 3, 2), *_ifft(0, 2, 0), *_ifft(1, 3, 0)),
+    "fft4": _FFT4,
+    "ifft4": _IFFT4,
+    "fft4lines": _FFT4,
+    "ifft4lines": _IFFT4,
 }
 
 

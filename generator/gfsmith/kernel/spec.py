@@ -24,7 +24,7 @@ from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
-from gfsmith.kernel.operation import BUTTERFLIES, BUTTERFLY_PLANES, MAX_SHARDS
+from gfsmith.kernel.operation import BUTTERFLIES, BUTTERFLY_PLANES, IN_LINES, LINE_PART, MAX_SHARDS
 from gfsmith.kernel.operation import Baked as Baked
 from gfsmith.kernel.operation import Operation as Operation
 from gfsmith.kernel.technique import FORMAT, NEEDS
@@ -152,11 +152,16 @@ class KernelSpec:
             raise SpecError(f"{self.inputs or 'n'}x{self.outputs}; horner is for shapes nx2 and nx3")
         if self.operation is Operation.MUL and self.inputs not in (None, 1):
             raise SpecError(f"inputs = {self.inputs}; mul takes 1 input or any")
-        allowed = [planes * self.elements for planes in BUTTERFLY_PLANES]
+        allowed = [planes * self.elements for planes in BUTTERFLY_PLANES[bool(self.in_lines) :]]
         if self.butterfly and (self.inputs not in allowed or self.outputs != self.inputs):
             shapes = " and ".join(f"{n}x{n}" for n in allowed)
             raise SpecError(
                 f"{self.inputs or 'n'}x{self.outputs}; {self.operation.value} is for shapes {shapes}"
+            )
+        if self.in_lines and not (self.machine_code and self.isa.vector_bytes == LINE_PART):
+            raise SpecError(
+                f"{self.isa.name} with {self.isa.width or 'any'} bits; {self.operation.value} is for machine "
+                f"code with vectors of {8 * LINE_PART} bits"
             )
 
     def _check_technique(self) -> None:
@@ -224,7 +229,7 @@ class KernelSpec:
         if self.store is Store.STREAMING and self.operation is Operation.MAD:
             raise SpecError("store = streaming; mad reads its destinations; allowed: temporal")
         if self.store is Store.STREAMING and self.butterfly:
-            raise SpecError(f"store = streaming; {self.operation.value} works in place; allowed: temporal")
+            raise SpecError(f"store = streaming; {self.operation.value} is a butterfly; allowed: temporal")
 
     def _check_walk(self) -> None:
         if not (asked := self._by_lines):
@@ -321,12 +326,23 @@ class KernelSpec:
     @property
     def in_place(self) -> bool:
         """True if a destination may be one of the sources."""
-        return self.operation in (Operation.MAD, Operation.MUL) or self.butterfly
+        return self.operation in (Operation.MAD, Operation.MUL) or (self.butterfly and not self.in_lines)
 
     @property
     def butterfly(self) -> bool:
         """True if the kernel is a butterfly of the additive FFT or its inverse."""
         return self.operation in BUTTERFLIES
+
+    @property
+    def in_lines(self) -> str:
+        """The side of a butterfly whose planes are in lines, src or dst; "" if there is none. Such a kernel
+        changes the basis of the elements there."""
+        return IN_LINES.get(self.operation, "")
+
+    @property
+    def granule(self) -> int:
+        """The number of bytes that divides every length."""
+        return LINE_PART if self.in_lines else 1
 
     @property
     def elements(self) -> int:
@@ -335,10 +351,11 @@ class KernelSpec:
 
     @property
     def table_inputs(self) -> int | None:
-        """The number of columns of the table: of a butterfly those of its matrices."""
+        """The number of columns of the table: of a butterfly those of its matrices, and of the change of the
+        basis."""
         if not self.butterfly or self.inputs is None:
             return self.inputs
-        return self.inputs // self.elements * (self.elements - 1)
+        return self.inputs // self.elements * (self.elements - 1) + bool(self.in_lines)
 
     @property
     def table_outputs(self) -> int:

@@ -75,7 +75,8 @@ class _Lowering:
             loops += self._iteration(Role.BLOCK, 2 * lanes, ((0, 1),), rolled, spec.group)
         if spec.unroll > 1:
             loops += self._iteration(Role.BLOCK, lanes, ((0,),), rolled, spec.group)
-        loops += self._iteration(Role.TAIL, lanes, ((0,),), many)
+        if spec.granule < lanes:
+            loops += self._iteration(Role.TAIL, lanes, ((0,),), many)
         return Program(lanes, self.preload, tuple(loops), self.horner.constants if self.horner else b"")
 
     def _iteration(

@@ -1,6 +1,7 @@
 """Butterflies of the additive FFT and its inverse, on two or four elements of one or two byte planes.
 
-A butterfly of four elements is two layers: four butterflies of two elements with three matrices.
+A butterfly of four elements is two layers: four butterflies of two elements with three matrices. With planes
+in lines it changes the basis of the elements, too.
 
 Source of the transforms: S.-J. Lin, W.-H. Chung, Y. S. Han, "Novel polynomial basis and its application to
 Reed-Solomon erasure codes", FOCS 2014.
@@ -25,7 +26,8 @@ class Butterfly:
 
     def __init__(self, spec: KernelSpec, multiply: Multiply, constants: tuple[Value, ...]) -> None:
         self._planes, self._elements = spec.table_outputs, spec.elements
-        self._inverse = spec.operation in (Operation.IFFT, Operation.IFFT4)
+        self._inverse = spec.operation in (Operation.IFFT, Operation.IFFT4, Operation.IFFT4LINES)
+        self._in_lines = spec.in_lines
         steps = _PAIR if spec.elements == 2 else _LAYERS
         self._steps = steps[::-1] if self._inverse else steps
         self._multiply = multiply
@@ -38,14 +40,26 @@ class Butterfly:
             [b.load(Space.SOURCE, element * self._planes + plane, offset) for plane in range(self._planes)]
             for element in range(self._elements)
         ]
+        if self._in_lines == "src":
+            self._change(b, elements)
         for x, y, matrix in self._steps:
             if self._inverse:
                 elements[y] = self._sums(b, elements[y], elements[x])
             elements[x] = self._with_products(b, elements[x], elements[y], matrix)
             if not self._inverse:
                 elements[y] = self._sums(b, elements[y], elements[x])
+        if self._in_lines == "dst":
+            self._change(b, elements)
         for output, value in enumerate(plane for element in elements for plane in element):
             b.store(value, output, offset)
+
+    def _change(self, b: Builder, elements: list[list[Value]]) -> None:
+        """Add the product of the last column's first entry and the high plane to each low plane."""
+        column = self._planes * (len(elements) - 1)
+        for element in elements:
+            parts = self._multiply.split(b, element[1], self._constants)
+            for term in self._multiply.terms(b, parts, column, 0):
+                element[0] = b.emit(Op.XOR, element[0], term)
 
     def _sums(self, b: Builder, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
         return [b.emit(Op.XOR, one, other) for one, other in zip(left, right, strict=True)]

@@ -36,7 +36,10 @@ typedef enum gfs_operation {
   GFS_OPERATION_fft,    /* x += C y, then y += x: in src and dst the planes of x, then those of y */
   GFS_OPERATION_ifft,   /* y += x, then x += C y */
   GFS_OPERATION_fft4,   /* two layers of fft on four elements, with three matrices */
-  GFS_OPERATION_ifft4   /* two layers of ifft */
+  GFS_OPERATION_ifft4,  /* two layers of ifft */
+  /* the same, and a change of the basis, where src or dst are 32 of every 64 bytes (transform.h) */
+  GFS_OPERATION_fft4lines,
+  GFS_OPERATION_ifft4lines
 } gfs_operation;
 
 /* The type of a kernel's stores, as named in kernels.inc. */

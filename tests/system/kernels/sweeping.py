@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 
-from gfsmith.kernel.operation import BUTTERFLIES
+from gfsmith.kernel.operation import BUTTERFLIES, IN_LINES
 from tests.system.kernels.lists import Kernel
 
 SWEEPS = ("lengths", "large", "wide", "coefficients", "alignments", "in_place", "stepped")
@@ -15,7 +15,7 @@ SWEEPS = ("lengths", "large", "wide", "coefficients", "alignments", "in_place", 
 OTHER_POLYNOMIALS = (0x11B, 0x12D, 0x165, 0x1F9)
 
 #: Operations whose destinations may be sources.
-IN_PLACE = {"mad", "mul", *(operation.value for operation in BUTTERFLIES)}
+IN_PLACE = {"mad", "mul", *(operation.value for operation in BUTTERFLIES if operation not in IN_LINES)}
 
 RECIPES = 2  #: sets of coefficients and data for every length of the sweep "stepped"
 PLACEMENTS = 3  # of every length of the sweep: next to both guards, and in between

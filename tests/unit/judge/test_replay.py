@@ -71,9 +71,19 @@ def test_mutants_are_rejected_or_equivalent(isa: Isa) -> None:
 
 
 @pytest.mark.parametrize("abi", list(Abi), ids=lambda abi: abi.value)
-@pytest.mark.parametrize("operation", ["fft4", "ifft4"])
-def test_products_of_products_are_accepted_and_their_mutants_rejected(operation: str, abi: Abi) -> None:
-    target = Target(make_spec(operation, 4, 4, "gfni_avx512", unroll=1), abi)
+@pytest.mark.parametrize(
+    ("operation", "planes", "isa"),
+    [
+        ("fft4", 4, "gfni_avx512"),
+        ("ifft4", 4, "gfni_avx512"),
+        ("fft4lines", 8, "gfni_avx2"),
+        ("ifft4lines", 8, "gfni_avx2"),
+    ],
+)
+def test_products_of_products_are_accepted_and_their_mutants_rejected(
+    operation: str, planes: int, isa: str, abi: Abi
+) -> None:
+    target = Target(make_spec(operation, planes, planes, isa, unroll=1), abi)
     good, steps = certified(target), steps_of(target)
     assert good.judge() > 0
     rejected = 0

@@ -70,6 +70,34 @@ def test_two_destinations_do_not_become_one() -> None:
         state.replace("t0", 3)
 
 
+LINES = PLAIN | {
+    "symbol": "gfs_fft4lines_8x8__gfni_avx2_u1",
+    "operation": "fft4lines",
+    "inputs": 8,
+    "outputs": 8,
+    "table": "affine",
+}
+
+
+def test_a_shard_in_lines_is_32_bytes_of_each() -> None:
+    state = contract.entry(spec.read(LINES), b"", contract.ABIS["sysv"])
+    state.facts.assume(unknown("n"), 2, 2)
+    assert memory.load(state, Pointer(Region("src", 1), 16), 32) == ((32, 16, forms.variable("src", 1)),)
+    assert memory.load(state, Pointer(Region("dst", 1), 64), 32) == ((32, 32, forms.variable("dst", 1)),)
+    for offset, length in ((0, 64), (32, 32), (1, 32), (128, 32), (-64, 32), (unknown("t0"), 16)):
+        with pytest.raises(Rejected, match=r"its part of a line|no multiple of 64|bytes of Region"):
+            memory.load(state, Pointer(Region("dst", 1), offset), length)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"in_place": True}, {"table": "nibble"}, {"inputs": 4, "outputs": 4}], ids=str
+)
+def test_lines_of_other_elements_are_rejected(changes: dict[str, Any]) -> None:
+    symbol = f"gfs_fft4lines_{changes.get('inputs', 8)}x{changes.get('outputs', 8)}__gfni_avx2_u1"
+    with pytest.raises(Rejected, match="lines of other elements"):
+        spec.read(LINES | changes | {"symbol": symbol})
+
+
 @pytest.mark.parametrize("changes", [{"polynomial": 0x1B}, {"rows": [[256, 1]] * 4}], ids=str)
 def test_another_field_is_rejected(changes: dict[str, Any]) -> None:
     with pytest.raises(Rejected, match="another field"):

@@ -44,11 +44,14 @@ SHAPES = [
 #: Butterflies of two layers, for sets with one instruction for a product.
 LAYERS = [("fft4", 4, 4), ("fft4", 8, 8), ("ifft4", 4, 4), ("ifft4", 8, 8)]
 CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES + LAYERS * (Op.AFFINE in isa.ops)]
+CASES += [("fft4lines", 8, 8, "gfni_avx2"), ("ifft4lines", 8, 8, "gfni_avx2")]
 
 
 def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray) -> np.ndarray:
-    inverse = spec.operation in (Operation.IFFT, Operation.IFFT4)
+    inverse = spec.operation in (Operation.IFFT, Operation.IFFT4, Operation.IFFT4LINES)
     elements = np.split(sources, spec.elements)
+    if spec.in_lines == "src":
+        elements = [_changed(each, matrices[-1]) for each in elements]
     steps = [(0, 1, 0)]
     if spec.elements == 4:
         wide, narrow = [(0, 2, 0), (1, 3, 0)], [(0, 1, 1), (2, 3, 2)]
@@ -59,7 +62,14 @@ def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray
         elements[x] = elements[x] + matrices[number] @ elements[y]
         if not inverse:
             elements[y] = elements[y] + elements[x]
+    if spec.in_lines == "dst":
+        elements = [_changed(each, matrices[-1]) for each in elements]
     return np.asarray(np.concatenate(elements))
+
+
+def _changed(element: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Return the planes of an element in the other basis: low += B high."""
+    return np.stack([element[0] + column[0, 0] * element[1], element[1]])
 
 
 def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before: np.ndarray) -> np.ndarray:
@@ -70,7 +80,8 @@ def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before:
         powers = np.arange(len(sources))
         matrix = np.array([field(1 << i) ** powers for i in range(spec.outputs)], np.uint8)
     if spec.butterfly:
-        return _butterfly(spec, np.split(field(matrix), spec.elements - 1, axis=1), field(sources))
+        places = [spec.table_outputs * n for n in range(1, spec.elements)]
+        return _butterfly(spec, np.split(field(matrix), places, axis=1), field(sources))
     total = np.asarray(field(matrix) @ field(sources))
     return total ^ before if spec.operation is Operation.MAD else total
 
@@ -86,7 +97,8 @@ def test_programs_agree_with_galois(
     vector = spec.isa.vector_bytes
     counts = (1,) if spec.diagonal else (inputs,) if inputs else (7, 2)
     rng = np.random.default_rng(17)
-    for length, count in product((0, 1, vector - 1, 3 * vector + 5), counts):
+    lengths = (0, vector, 3 * vector) if spec.in_lines else (0, 1, vector - 1, 3 * vector + 5)
+    for length, count in product(lengths, counts):
         sources = rng.integers(0, 256, (count, length), dtype=np.uint8)
         before = rng.integers(0, 256, (outputs, length), dtype=np.uint8)
         columns = spec.table_inputs or count

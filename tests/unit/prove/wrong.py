@@ -239,8 +239,105 @@ BUTTERFLIES = [
         "vgf2p8affineqb zmm18, zmm17, zmm1, 0",
         "must be",
     ),
+    Change(
+        "product of a product of a product",
+        "fft4",
+        "vgf2p8affineqb zmm30, zmm28, zmm4, 0",
+        "vgf2p8affineqb zmm30, zmm28, zmm4, 0\nvgf2p8affineqb zmm30, zmm30, zmm0, 0",
+        "must be",
+    ),
     Change("sum of the second layer left out", "ifft4", "vpxord zmm5, zmm5, zmm17", "", "must be"),
     Change("y and z exchanged", "ifft4", "mov r13, [rcx+16]", "mov r13, [rcx+24]", "must be"),
+]
+
+LINES = [
+    Change("low bytes are high bytes", "from lines", "mov r11, [rcx+8]", "mov r11, [rcx]", "must be"),
+    Change(
+        "the other bytes of the line",
+        "from lines",
+        "vmovdqu ymm3, [r11+rax*2]",
+        "vmovdqu ymm3, [r11+rax*2+32]",
+        "in its part of a line",
+    ),
+    Change(
+        "a byte of the other plane",
+        "from lines",
+        "vmovdqu ymm3, [r11+rax*2]",
+        "vmovdqu ymm3, [r11+rax*2+1]",
+        "in its part of a line",
+    ),
+    Change(
+        "the next line",
+        "from lines",
+        "vmovdqu ymm3, [r11+rax*2]",
+        "vmovdqu ymm3, [r11+rax*2+64]",
+        "beyond its end",
+    ),
+    Change(
+        "the line before",
+        "from lines",
+        "vmovdqu ymm3, [r11+rax*2]",
+        "vmovdqu ymm3, [r11+rax*2-64]",
+        "before its first byte",
+    ),
+    Change(
+        "basis not changed",
+        "from lines",
+        "vpxor ymm7, ymm7, [r15+rax*2]",
+        "vmovdqu ymm7, [r15+rax*2]",
+        "must be",
+    ),
+    Change(
+        "the entry beside the change",
+        "from lines",
+        "vpbroadcastq ymm0, [rdx+96]",
+        "vpbroadcastq ymm0, [rdx+104]",
+        "must be",
+    ),
+    Change(
+        "the entry behind the change",
+        "from lines",
+        "vpbroadcastq ymm0, [rdx+96]",
+        "vpbroadcastq ymm0, [rdx+112]",
+        "beyond its end",
+    ),
+    Change(
+        "planes as lines",
+        "to lines",
+        "vmovdqu ymm3, [r11+rax]",
+        "vmovdqu ymm3, [r11+rax*2]",
+        "beyond its end",
+    ),
+    Change(
+        "stores to the other plane",
+        "to lines",
+        "vmovdqu [r9+rax*2], ymm7",
+        "vmovdqu [r9+rax*2+32], ymm7",
+        "in its part of a line",
+    ),
+    Change(
+        "change of the low byte",
+        "to lines",
+        "vgf2p8affineqb ymm9, ymm8, ymm0, 0",
+        "vgf2p8affineqb ymm9, ymm7, ymm0, 0",
+        "must be",
+    ),
+    Change(
+        "planes instead of lines",
+        "from lines",
+        "vmovdqu ymm3, [r11+rax*2]",
+        "vmovdqu ymm3, [r11+rax]",
+        "in its part of a line",
+    ),
+    Change(
+        "stores planes instead of lines",
+        "to lines",
+        "vmovdqu [r9+rax*2], ymm7",
+        "vmovdqu [r9+rax], ymm7",
+        "in its part of a line",
+    ),
+    Change("every other line", "to lines", "add rax, 32", "add rax, 64", "beyond its end"),
+    Change("last line left out", "to lines", "cmp rdi, 32", "cmp rdi, 64", "bytes are written", nth=1),
 ]
 
 BOUNDS = [
@@ -512,15 +609,15 @@ COVERAGE = [
     Change("no instruction", "dot", "ret", ".byte 6", "no valid instruction"),
 ]
 
-WRONG = VALUE + PAIRS + HORNER + BUTTERFLIES + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
+WRONG = VALUE + PAIRS + HORNER + BUTTERFLIES + LINES + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
 
 UNKNOWN = [
     Change("last source omitted", "horner", "mov r10, rsi", "lea r10, [rsi-8]", "wrap around"),
     Change(
-        "product of a product of a product",
-        "fft4",
-        "vgf2p8affineqb zmm30, zmm28, zmm4, 0",
-        "vgf2p8affineqb zmm30, zmm28, zmm4, 0\nvgf2p8affineqb zmm30, zmm30, zmm0, 0",
+        "product of a product of a product of a product",
+        "to lines",
+        "vgf2p8affineqb ymm9, ymm8, ymm0, 0",
+        "vgf2p8affineqb ymm9, ymm8, ymm0, 0\nvgf2p8affineqb ymm9, ymm9, ymm0, 0",
         "a product of products",
     ),
     # With one source, the end is passed before it is compared, and addresses outside of the array may wrap.

@@ -34,18 +34,19 @@ class Reg:
 
 @dataclass(frozen=True, slots=True)
 class Mem:
-    """`size` bytes at base + index + displacement; broadcast: that many copies of them."""
+    """`size` bytes at base + index * scale + displacement; broadcast: that many copies of them."""
 
     base: str
     size: int
     index: str | None = None
     displacement: int = 0
     broadcast: int = 0
+    scale: int = 1
 
     def __str__(self) -> str:
         text = self.base
         if self.index:
-            text += f"+{self.index}"
+            text += f"+{self.index}" if self.scale == 1 else f"+{self.index}*{self.scale}"
         if self.displacement:
             text += f"{self.displacement:+d}"
         suffix = f"{{1to{self.broadcast}}}" if self.broadcast else ""

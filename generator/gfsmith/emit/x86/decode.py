@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -57,13 +58,12 @@ def _memory(instr: Instruction) -> Mem:
         broadcast = RegisterExt.size(instr.op0_register) // size
     if instr.is_ip_rel_memory_operand:
         raise EncodingError(f"{instr} addresses memory relative to itself")
-    if instr.memory_index_scale != 1 and instr.memory_index != Register.NONE:
-        raise EncodingError(f"scaled index in {instr}")
     displacement = instr.memory_displacement
     if displacement >= 1 << 63:
         displacement -= 1 << 64
-    index = None if instr.memory_index == Register.NONE else _name(instr.memory_index)
-    return Mem(_name(instr.memory_base), size, index, displacement, broadcast)
+    has_index = instr.memory_index != Register.NONE
+    index, scale = (_name(instr.memory_index), instr.memory_index_scale) if has_index else (None, 1)
+    return Mem(_name(instr.memory_base), size, index, displacement, broadcast, scale)
 
 
 def _operand(instr: Instruction, number: int, labels: dict[int, str]) -> Operand:
@@ -109,7 +109,7 @@ def _sized(operand: Operand, seen: Operand) -> Operand:
     """Return `operand` with the size that iced-x86 reports, for prefetch and lea, whose operand has no
     size."""
     if isinstance(operand, Mem) and isinstance(seen, Mem) and operand.size == 0:
-        return Mem(operand.base, seen.size, operand.index, operand.displacement)
+        return replace(operand, size=seen.size)
     return operand
 
 

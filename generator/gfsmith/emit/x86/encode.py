@@ -38,7 +38,7 @@ def _memory(mem: Mem) -> MemoryOperand:
     address = MemoryAddress(
         base=_register(mem.base),
         index=_register(mem.index) if mem.index else None,
-        scale=1 if mem.index else None,
+        scale=mem.scale if mem.index else None,
         displacement=mem.displacement,
     )
     return MemoryOperand(address, mem.size or None, broadcast=mem.broadcast or None)

@@ -19,6 +19,8 @@ AHEAD = "rbx"  #: address in src[] of the next prefetch pointer of a rolled loop
 
 Shard = tuple[Space, int]
 
+_SIDE = {Space.SOURCE: "src", Space.DESTINATION: "dst"}  #: as KernelSpec.in_lines
+
 
 class Places:
     """Addresses in the registers that kernel.py lists. r11 holds a pointer that has no register."""
@@ -130,6 +132,8 @@ class Places:
             if self._held != shard:
                 self._asm.ins("mov", "r11", self.pointer(shard))
                 self._held = shard
+        if self._spec.in_lines == _SIDE.get(ref.space):
+            return Mem(register, size, "rax", 2 * ref.offset, scale=2)
         return Mem(register, size, "rax", ref.offset)
 
     def entry(self, ref: Ref, size: int) -> Mem:

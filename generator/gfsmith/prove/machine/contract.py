@@ -143,7 +143,8 @@ class Contract:
     sized: after each of these pointers is a number, the length of its shard. start_granule: `start` is a
     multiple of it. rounds_down: the function receives any len, and the length of the shards is the multiple
     of the granule below it. descending: sums take the sources from the last to the first; source n of this
-    contract is then number n from the end of src[].
+    contract is then number n from the end of src[]. in_lines: src or dst, the shards
+    whose byte n is at 64 * (n / 32) + n % 32, and the side where a butterfly changes the basis; "": neither.
     """
 
     operation: str
@@ -181,6 +182,7 @@ class Contract:
     start_granule: int = 1
     rounds_down: bool = False
     descending: bool = False
+    in_lines: str = ""
 
     def lengths(self, size: int = 8) -> tuple[int, int] | None:
         """The least and the greatest permitted len of `size` bytes, multiples of the granule; None: no len is
@@ -346,6 +348,8 @@ class Contract:
         if not isinstance(output, int) or not self.inputs == self.outputs == elements * planes:
             raise Unsupported("a butterfly of an unknown number of planes")
         found = [domain.variable("src", source, start) for source in range(self.outputs)]
+        if self.in_lines == "src":
+            self._change(found)
         for to, element, matrix in ADDITIONS[self.operation]:
             terms = found[element * planes : (element + 1) * planes]
             for plane in range(planes):
@@ -355,7 +359,15 @@ class Contract:
                     continue
                 for column, term in enumerate(terms, matrix * planes):
                     found[place] = _add(found[place], self._mapped(plane, column, term))
+        if self.in_lines == "dst":
+            self._change(found)
         return found[output]
+
+    def _change(self, found: list[Form]) -> None:
+        """Change the basis of elements of two planes: low += B high, B in the column behind those of the
+        matrices."""
+        for low in range(0, len(found), 2):
+            found[low] = _add(found[low], self._mapped(0, len(found) - 2, found[low + 1]))
 
 
 def _add(left: Form, right: Form) -> Form:

@@ -80,6 +80,7 @@ def _limits(contract: Contract, length: Word, pointer: int) -> Limits:
         contract.sized,
         contract.table_columns,
         contract.descending,
+        contract.in_lines,
     )
 
 

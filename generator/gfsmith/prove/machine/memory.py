@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
+from gfsmith.kernel.operation import LINE_PART
 from gfsmith.prove.machine import domain, masked_tail
 from gfsmith.prove.machine.constants import Constants
 from gfsmith.prove.machine.domain import Runs, Table, Unsupported
@@ -33,6 +34,7 @@ from gfsmith.prove.machine.stack import Stack, as_bytes
 from gfsmith.prove.verdict import Refutation
 
 _HALF = 16  #: bytes of a nibble entry's half
+_LINE = 2 * LINE_PART
 _reads = count()
 
 
@@ -91,7 +93,8 @@ class Limits:
     in_place: a destination may be a source; if per_shard, only the source of the same index. stride: the
     distance of two pointers; start: the offset from them to the shards; joined: src[] also has the pointers
     of dst[], after those of the sources; sized: the length follows each pointer; columns: of the table;
-    descending: the sources are numbered from the end of src[].
+    descending: the sources are numbered from the end of src[]; in_lines: src or dst, the shards that are
+    LINE_PART bytes of every line.
     """
 
     length: Word
@@ -108,6 +111,7 @@ class Limits:
     sized: bool
     columns: Word
     descending: bool
+    in_lines: str = ""
 
 
 #: Table offset, columns of the table -> format, source, output, byte within the entry.
@@ -165,6 +169,7 @@ class Memory:
             limits.sized,
             substitute(limits.columns, name, by),
             limits.descending,
+            limits.in_lines,
         )
         self.stack.substitute(name, by)
         self.complete = substitute(self.complete, name, by)
@@ -183,9 +188,23 @@ class Memory:
         if self.facts.range(subtract(limit, add(offset, size)))[0] < 0:
             raise Refutation(f"accesses {what} beyond its end: {size} bytes at {offset}, size {limit}")
 
+    def _place(self, address: Word, size: int) -> tuple[Address, Word] | None:
+        """Return the region and the offset of an access. In a shard in lines it counts the bytes there."""
+        place = base(address)
+        if place is None or place[0].kind != self.limits.in_lines:
+            return place
+        region, offset = place
+        within = (offset if isinstance(offset, int) else offset.constant) % _LINE
+        line = divide(subtract(offset, within), _LINE)
+        if line is None:
+            raise Unsupported(f"{region} at {offset}, which may be at any place in a line")
+        if within + size > LINE_PART:
+            raise Refutation(f"{size} bytes of {region} at {offset}, not all of them in its part of a line")
+        return region, add(scale(line, LINE_PART), within)
+
     def load(self, address: Word, size: int) -> Runs:
         """Return bytes as runs. Raises Refutation outside of the readable regions."""
-        place = base(address)
+        place = self._place(address, size)
         if place is None:
             if not isinstance(address, int):
                 raise Refutation(f"reads at {address}, which is no address of the contract")
@@ -299,7 +318,7 @@ class Memory:
     def _end(self, address: Word, size: int, count: Word) -> tuple[Address, Word]:
         """Return shard and offset of an access to all bytes from the offset to the end of the shard, 1 to
         `size` bytes."""
-        place = base(address)
+        place = self._place(address, size)
         if place is None or place[0].kind not in ("src", "dst"):
             raise Unsupported(f"an unknown part of {size} bytes at {address}")
         region, offset = place
@@ -317,11 +336,11 @@ class Memory:
 
     def store(self, address: Word, runs: Runs) -> None:
         """Write a shard. Raises Refutation for a wrong value or a place outside."""
-        place = base(address)
+        size = domain.size(runs)
+        place = self._place(address, size)
         if place is None or place[0].kind != "dst":
             raise Refutation(f"writes at {place[0] if place else address}, not to a destination")
         region, offset = place
-        size = domain.size(runs)
         self.inside(region, offset, size, self.limits.length)
         want = self.expect(region.index, offset, size, self.limits.sources)
         if runs != want and self.expanded(runs) != self.expanded(want):

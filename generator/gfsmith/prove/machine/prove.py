@@ -89,6 +89,8 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         ahead=spec.lines if spec.pipelined else 0,
         columns=spec.table_inputs if spec.butterfly else None,
         descending=spec.descending,
+        granule=spec.granule,
+        in_lines=spec.in_lines,
     )
 
 

@@ -8,18 +8,21 @@ from gfsmith.kernel.spec import KernelSpec
 from gfsmith.prove.verdict import Refutation
 
 
-def check_lengths(program: Program) -> None:
+def check_lengths(spec: KernelSpec, program: Program) -> None:
     """Check that the loops process every length: the iterations before the tail take vectors, the tail the
-    rest."""
+    rest. If every length is a number of vectors, there is no tail."""
     loops = [turn[0] for turn in program.iterations()]
     lanes = program.lanes
-    if not loops or loops[-1].role is not Role.TAIL or loops[-1].step != lanes:
+    before = loops[:-1]
+    if spec.granule % lanes == 0:
+        before = loops
+    elif not loops or loops[-1].role is not Role.TAIL or loops[-1].step != lanes:
         raise Refutation("the last loop is not a tail of one vector")
-    if any(loop.role is Role.TAIL for loop in loops[:-1]):
+    if any(loop.role is Role.TAIL for loop in before):
         raise Refutation("a tail is not the last loop")
     if any(loop.step <= 0 or loop.step % lanes for loop in loops):
         raise Refutation("a loop's step is not a whole number of vectors")
-    if len(loops) < 2 or loops[-2].step != lanes or loops[-2].aligned:
+    if not before or before[-1].step != lanes or before[-1].aligned:
         raise Refutation("no loop over single vectors precedes the tail")
 
 

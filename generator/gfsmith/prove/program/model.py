@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gfsmith.field import Field
-from gfsmith.kernel.operation import ADDITIONS
+from gfsmith.kernel.operation import ADDITIONS, BUTTERFLY_PLANES, IN_LINES
 from gfsmith.kernel.spec import KernelSpec, Operation, TableFormat
 from gfsmith.prove.polynomial import ZERO, Polynomial, constant_byte, variable_byte
 
@@ -149,6 +149,9 @@ def initial(spec: KernelSpec, output: int, offset: int) -> Byte:
 def _butterfly(operation: str, planes: int, outputs: int, offset: int) -> tuple[Byte, ...]:
     """Return all destinations of a butterfly of elements with `planes` bytes each."""
     found = [data_byte(Data("src", source, offset)) for source in range(outputs)]
+    side = IN_LINES.get(Operation(operation))
+    if side == "src":
+        _change(found)
     for to, element, matrix in ADDITIONS[operation]:
         terms = found[element * planes : (element + 1) * planes]
         for plane in range(planes):
@@ -159,7 +162,17 @@ def _butterfly(operation: str, planes: int, outputs: int, offset: int) -> tuple[
                 for column, term in enumerate(terms, matrix * planes):
                     total = add(total, apply(linear_map(column, plane), term))
             found[to * planes + plane] = total
+    if side == "dst":
+        _change(found)
     return tuple(found)
+
+
+def _change(found: list[Byte]) -> None:
+    """Change the basis of elements of two planes: low += B high, B in the column behind those of the
+    matrices."""
+    column = len(found) - BUTTERFLY_PLANES[-1]
+    for low in range(0, len(found), 2):
+        found[low] = add(found[low], apply(linear_map(column, 0), found[low + 1]))
 
 
 def expected(spec: KernelSpec, sources: range, output: int, offset: int) -> Byte:

@@ -68,7 +68,7 @@ class _Prover:
             if instr.op in STORES or (instr.ref and instr.ref.space not in _FIXED):
                 raise Refutation(f"preload has {instr.op.name}, which depends on the position")
             self._execute(instr, preload, self.lanes)
-        loop_shape.check_lengths(self.program)
+        loop_shape.check_lengths(self.spec, self.program)
         for number, loops in enumerate(self.program.iterations()):
             where = f"loop {number} ({loops[0].role.name.lower()} of {loops[0].step})"
             self._loops(loops, preload.values, where)

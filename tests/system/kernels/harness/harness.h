@@ -34,9 +34,16 @@ enum operation {
   OPERATION_fft,
   OPERATION_ifft,
   OPERATION_fft4,
-  OPERATION_ifft4
+  OPERATION_ifft4,
+  OPERATION_fft4lines,
+  OPERATION_ifft4lines
 };
 static inline bool is_butterfly(enum operation operation) { return operation >= OPERATION_fft; }
+
+/* Planes in lines are the low and high halves of LINE bytes; their lengths are multiples of
+ * LINE_PART. */
+enum { LINE = 64, LINE_PART = 32 };
+static inline bool has_lines(enum operation operation) { return operation >= OPERATION_fft4lines; }
 
 enum tables {
   TABLES_nibble,
@@ -71,7 +78,7 @@ size_t kernel_block_bytes(const struct kernel *); /* bytes of one iteration of t
 
 enum {
   MAX_SHARDS = 300,          /* more than an 8-bit counter of sources can hold */
-  REGION_BYTES = 128 * 1024, /* the largest buffer, its canaries and its misalignment */
+  REGION_BYTES = 160 * 1024, /* the largest buffer, its canaries and its misalignment */
   GUARD_BYTES = 16 * 1024,   /* half belongs to the region before, half to the one after */
   CANARY_BYTES = 512,        /* checked on both sides of a buffer, within its region */
   MAX_LEN = 80 * 1024,

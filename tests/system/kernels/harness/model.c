@@ -194,8 +194,9 @@ static void prepare_sums(struct job *job, uint64_t *state) {
 /* The butterfly of the elements x and y. fft: x += C y, then y += x. ifft: y += x, then x += C y.
  */
 static void add_pair(struct job *job, size_t x, size_t y, const uint8_t *matrix, size_t planes) {
-  bool inverse =
-      job->kernel->operation == OPERATION_ifft || job->kernel->operation == OPERATION_ifft4;
+  enum operation operation = job->kernel->operation;
+  bool inverse = operation == OPERATION_ifft || operation == OPERATION_ifft4 ||
+                 operation == OPERATION_ifft4lines;
   for (int step = 0; step < 2; step++) {
     bool multiplies = (step == 0) != inverse;
     for (size_t i = 0; i < planes; i++) {
@@ -213,12 +214,25 @@ static void add_pair(struct job *job, size_t x, size_t y, const uint8_t *matrix,
   }
 }
 
+/* Every second plane times c is added to the plane before it. */
+static void change_basis(struct job *job, uint8_t c) {
+  for (size_t i = 0; i < job->outputs; i += 2) {
+    uint8_t *low = job->product + i * MAX_LEN;
+    add_product(low, job->multiply, c, low + MAX_LEN, job->recipe.len);
+  }
+}
+
 /* Of four elements fft4 computes two layers: the elements at a distance of two with the first
- * matrix, then neighbours with the second and the third one; ifft4 in the other order. */
+ * matrix, then neighbours with the second and the third one; ifft4 in the other order. With lines,
+ * the basis changes there by the first entry of one more column. */
 static void prepare_butterfly(struct job *job, uint64_t *state) {
-  bool four = job->kernel->operation == OPERATION_fft4 || job->kernel->operation == OPERATION_ifft4;
-  size_t planes = job->outputs / (four ? 4 : 2), columns = (four ? 3 : 1) * planes;
-  uint8_t chosen[12] = {0}; /* at most three matrices of two by two */
+  enum operation operation = job->kernel->operation;
+  bool first = operation == OPERATION_ifft4 || operation == OPERATION_ifft4lines;
+  bool last = operation == OPERATION_fft4 || operation == OPERATION_fft4lines;
+  bool four = first || last;
+  size_t planes = job->outputs / (four ? 4 : 2);
+  size_t matrices = (four ? 3 : 1) * planes, columns = matrices + has_lines(operation);
+  uint8_t chosen[14] = {0}; /* at most three matrices of two by two, and a column */
   job->table_bytes = 0;
   for (size_t i = 0; i < job->outputs; i++) {
     memset(job->product + i * MAX_LEN, 0, job->recipe.len);
@@ -231,7 +245,10 @@ static void prepare_butterfly(struct job *job, uint64_t *state) {
     }
   }
   const uint8_t *second = chosen + planes * planes, *third = second + planes * planes;
-  if (job->kernel->operation == OPERATION_ifft4) {
+  if (operation == OPERATION_ifft4lines) {
+    change_basis(job, chosen[matrices * planes]);
+  }
+  if (first) {
     add_pair(job, 0, 1, second, planes);
     add_pair(job, 2, 3, third, planes);
   }
@@ -239,9 +256,12 @@ static void prepare_butterfly(struct job *job, uint64_t *state) {
   if (four) {
     add_pair(job, 1, 3, chosen, planes);
   }
-  if (job->kernel->operation == OPERATION_fft4) {
+  if (last) {
     add_pair(job, 0, 1, second, planes);
     add_pair(job, 2, 3, third, planes);
+  }
+  if (operation == OPERATION_fft4lines) {
+    change_basis(job, chosen[matrices * planes]);
   }
 }
 

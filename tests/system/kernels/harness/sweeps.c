@@ -148,11 +148,11 @@ static bool sweep_alignments(struct job *job) {
   return true;
 }
 
-/* A mad kernel or a butterfly allows any destination to equal any source, a mul kernel the
- * destination of the same index. */
+/* A mad kernel or a butterfly without lines allows any destination to equal any source, a mul
+ * kernel the destination of the same index. */
 static bool sweep_in_place(struct job *job) {
   enum operation operation = job->kernel->operation;
-  bool crossed = operation == OPERATION_mad || is_butterfly(operation);
+  bool crossed = operation == OPERATION_mad || (is_butterfly(operation) && !has_lines(operation));
   if (!crossed && operation != OPERATION_mul) {
     return true;
   }
