@@ -6,7 +6,10 @@
 enum {
   GROUP = 3,      /* constants of two layers */
   SUBFIELD = 256, /* the constants below are in GF(2^8) */
-  BYTE_GROUPS = SUBFIELD / 4
+  BYTE_GROUPS = SUBFIELD / 4,
+  END_PLANES = GFS_END_ROWS * GFS_TRANSFORM_PLANES, /* of a kernel of gfs_ends */
+  POWERS_OF_4 = 0x15555,                            /* up to the greatest number of points */
+  LINE_PART = 32                                    /* low or high bytes of a line */
 };
 
 /* An element in the other basis, in which the high byte is the same. */
@@ -45,7 +48,18 @@ static bool find_kernels(gfs_butterflies *b, const gfs_isa *isa, unsigned planes
   return b->fft != NULL && b->ifft != NULL;
 }
 
+/* The kernels for elements in lines, unless the set lacks one. */
+static void find_ends(gfs_ends *ends, const gfs_isa *isa) {
+  const gfs_ends found = {
+      gfs_dispatch_kernel(isa, GFS_OPERATION_ifft4lines, END_PLANES, END_PLANES, GFS_PATH_cached),
+      gfs_dispatch_kernel(isa, GFS_OPERATION_fft4lines, END_PLANES, END_PLANES, GFS_PATH_cached)};
+  if (found.first != NULL && found.last != NULL)
+    *ends = found;
+}
+
 static bool find_all_kernels(gfs_transform *t, const gfs_isa *isa) {
+  if (t->planes > 1)
+    find_ends(&t->ends, isa);
   t->dot = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, t->planes, t->planes, GFS_PATH_cached);
   t->mad = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, 1, 1, GFS_PATH_cached);
   return t->dot != NULL && t->mad != NULL && find_kernels(&t->bytes, isa, 1) &&
@@ -53,7 +67,7 @@ static bool find_all_kernels(gfs_transform *t, const gfs_isa *isa) {
 }
 
 static uint8_t *group_of(const gfs_butterflies *b, unsigned c) {
-  return b->groups + (size_t)(c - b->least) * GROUP * b->entry;
+  return b->groups + (c - b->least) * b->group;
 }
 
 /* The table of the constant 2 c, the second or the third one of a group. */
@@ -61,15 +75,21 @@ static uint8_t *constant_of(const gfs_butterflies *b, unsigned c) {
   return group_of(b, c / 2) + (1 + c % 2) * b->entry;
 }
 
+/* True if the tables of `b` are also those of the kernels for elements in lines. */
+static bool has_ends(const gfs_transform *t, const gfs_butterflies *b) {
+  return b == &t->words && t->ends.first != NULL;
+}
+
 /* Make the tables of the groups `least` to end - 1. */
 static gfsmith_status fill_groups(const gfs_transform *t, gfs_butterflies *b,
                                   const gfs_cantor *field, unsigned least, unsigned end) {
   static const gfs_basis rows[] = {GFS_BASIS_ROW, GFS_BASIS_ROW};
   b->entry = gfs_tables_entry(t->format) * b->planes * b->planes;
+  b->group = GROUP * b->entry + (has_ends(t, b) ? gfs_tables_entry(t->format) * b->planes : 0);
   b->least = least;
   if (least >= end)
     return GFSMITH_OK;
-  b->groups = calloc(end - least, GROUP * b->entry);
+  b->groups = calloc(end - least, b->group);
   if (b->groups == NULL)
     return GFSMITH_ENOMEM;
   for (unsigned c = least; c < end; c++) {
@@ -78,6 +98,8 @@ static gfsmith_status fill_groups(const gfs_transform *t, gfs_butterflies *b,
       if (constant[i] != 0)
         fill_table(t, field, b->planes, field->logarithm[constant[i]], rows,
                    group_of(b, c) + i * b->entry);
+    if (has_ends(t, b))
+      memcpy(group_of(b, c) + GROUP * b->entry, t->change, gfs_tables_entry(t->format));
   }
   return GFSMITH_OK;
 }
@@ -108,7 +130,7 @@ gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, u
   unsigned groups = (n / 2 + 1) / 2, first = groups < BYTE_GROUPS ? groups : BYTE_GROUPS;
   gfsmith_status status = fill_groups(t, &t->bytes, field, 0, first);
   if (status == GFSMITH_OK)
-    status = fill_groups(t, &t->words, field, first, groups);
+    status = fill_groups(t, &t->words, field, has_ends(t, &t->words) ? 0 : first, groups);
   return status;
 }
 
@@ -171,12 +193,6 @@ static void two_layers(const gfs_transform *t, bool inverse, const gfs_rows *row
   butterflies(b, inverse ? b->ifft4 : b->fft4, group_of(b, point / d / 4), rows, at, d, 4);
 }
 
-/* True if all kernels for two layers exist. */
-static bool has_two_layers(const gfs_transform *t) {
-  bool bytes = t->bytes.fft4 != NULL && t->bytes.ifft4 != NULL;
-  return bytes && (t->planes == 1 || (t->words.fft4 != NULL && t->words.ifft4 != NULL));
-}
-
 /* A transform's rows, of which those from `from` to `to` - 1 have values. */
 typedef struct part {
   const gfs_transform *t;
@@ -186,6 +202,60 @@ typedef struct part {
   gfs_row_visit values;
 } part;
 
+static part transform_part(const gfs_transform *t, const gfs_rows *rows, unsigned first,
+                           unsigned from, unsigned to, gfs_row_visit values) {
+  if (t->ends.first == NULL)
+    values.visit_end = NULL;
+  return (part){t, rows, first, from, to, values};
+}
+
+/* True if the transform of so many rows begins or ends with two layers of four of them. With
+ * visit_end, other rows than four are never left for one layer. */
+static bool has_two_layers(const part *p, unsigned size) {
+  const gfs_transform *t = p->t;
+  bool bytes = t->bytes.fft4 != NULL && t->bytes.ifft4 != NULL;
+  bool words = t->planes == 1 || (t->words.fft4 != NULL && t->words.ifft4 != NULL);
+  return bytes && words && size >= 4 && (p->values.visit_end == NULL || (size & POWERS_OF_4) != 0);
+}
+
+/* Let the visitor compute the two layers of four rows from or to lines. Returns false if it does
+ * not. */
+static bool visit_end(const part *p, unsigned at) {
+  if (p->values.visit_end == NULL || at < p->from || at + GFS_END_ROWS > p->to)
+    return false;
+  const uint8_t *table = group_of(&p->t->words, (p->first + at) / GFS_END_ROWS);
+  const gfs_end end = {.t = p->t, .rows = p->rows, .row = at, .table = table};
+  return p->values.visit_end(p->values.context, &end);
+}
+
+/* The planes of four rows are contiguous. */
+static uint8_t *end_plane(const gfs_end *end, unsigned i) {
+  size_t len = end->rows->bytes / GFS_TRANSFORM_PLANES;
+  return end->rows->start + end->row * end->rows->bytes + i * len;
+}
+
+void gfs_end_read(const gfs_end *end, const uint8_t *const lines[GFS_END_ROWS]) {
+  const uint8_t *src[END_PLANES];
+  uint8_t *dst[END_PLANES];
+  for (unsigned i = 0; i < END_PLANES; i++) {
+    src[i] = lines[i / GFS_TRANSFORM_PLANES] + i % GFS_TRANSFORM_PLANES * LINE_PART;
+    dst[i] = end_plane(end, i);
+  }
+  size_t len = end->rows->bytes / GFS_TRANSFORM_PLANES;
+  end->t->ends.first(len, END_PLANES, end->table, src, dst);
+}
+
+void gfs_end_write(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]) {
+  const uint8_t *src[END_PLANES];
+  uint8_t *dst[END_PLANES];
+  for (unsigned i = 0; i < END_PLANES; i++) {
+    src[i] = end_plane(end, i);
+    dst[i] = lines[i / GFS_TRANSFORM_PLANES] + i % GFS_TRANSFORM_PLANES * LINE_PART;
+  }
+  size_t len = end->rows->bytes / GFS_TRANSFORM_PLANES;
+  end->t->ends.last(len, END_PLANES, end->table, src, dst);
+}
+
 /* Both transforms process a half or a quarter before the next one, so that smaller transforms stay
  * in the cache. */
 static void interpolate(const part *p, unsigned at, unsigned size) {
@@ -194,7 +264,9 @@ static void interpolate(const part *p, unsigned at, unsigned size) {
     return;
   if (half == 0) {
     p->values.visit(p->values.context, p->rows, at);
-  } else if (has_two_layers(p->t) && quarter > 0 && at + half < p->to) {
+  } else if (quarter == 1 && visit_end(p, at)) {
+    return;
+  } else if (has_two_layers(p, size) && at + half < p->to) {
     for (unsigned i = 0; i < 4; i++)
       interpolate(p, at + i * quarter, quarter);
     two_layers(p->t, true, p->rows, at, quarter, p->first + at);
@@ -207,7 +279,7 @@ static void interpolate(const part *p, unsigned at, unsigned size) {
 
 void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                            unsigned first, unsigned given, gfs_row_visit fill) {
-  const part p = {.t = t, .rows = rows, .first = first, .to = given, .values = fill};
+  const part p = transform_part(t, rows, first, 0, given, fill);
   interpolate(&p, 0, size);
 }
 
@@ -217,7 +289,9 @@ static void evaluate(const part *p, unsigned at, unsigned size) {
     return;
   if (half == 0) {
     p->values.visit(p->values.context, p->rows, at);
-  } else if (has_two_layers(p->t) && quarter > 0 && at + half < p->to && at + half > p->from) {
+  } else if (quarter == 1 && visit_end(p, at)) {
+    return;
+  } else if (has_two_layers(p, size) && at + half < p->to && at + half > p->from) {
     two_layers(p->t, false, p->rows, at, quarter, p->first + at);
     for (unsigned i = 0; i < 4; i++)
       evaluate(p, at + i * quarter, quarter);
@@ -230,7 +304,7 @@ static void evaluate(const part *p, unsigned at, unsigned size) {
 
 void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                            unsigned first, unsigned from, unsigned to, gfs_row_visit take) {
-  const part p = {.t = t, .rows = rows, .first = first, .from = from, .to = to, .values = take};
+  const part p = transform_part(t, rows, first, from, to, take);
   evaluate(&p, 0, size);
 }
 

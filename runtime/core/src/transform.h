@@ -26,9 +26,18 @@ typedef struct gfs_butterflies {
   gfsmith_kernel *fft4, *ifft4; /* two layers; NULL if the set has no such kernels */
   unsigned planes;
   size_t entry;    /* bytes of the table of one constant */
+  size_t group;    /* bytes of the tables of a group */
   unsigned least;  /* the first group */
   uint8_t *groups; /* the tables of the groups c = least, least + 1, .. */
 } gfs_butterflies;
+
+/* The kernels of two layers whose elements are in lines at one end: 32 low bytes, then the 32 high
+ * ones, and so on, in Cantor's basis. The tables are those of words, behind which a group has the
+ * map that changes the basis. NULL if the set has no such kernels. */
+typedef struct gfs_ends {
+  gfsmith_kernel *first; /* ifft4, from lines */
+  gfsmith_kernel *last;  /* fft4, to lines */
+} gfs_ends;
 
 /* Rows have the elements of GF(2^16) in the basis b[0] .. b[7], b[8] b[0] .. b[8] b[7], where b[0],
  * b[1], .. is Cantor's. b[0] .. b[7] is a basis of the subfield GF(2^8), so a product by one of its
@@ -37,6 +46,7 @@ typedef struct gfs_butterflies {
 typedef struct gfs_transform {
   gfs_butterflies bytes; /* by constants in GF(2^8), of each byte */
   gfs_butterflies words; /* by the other constants */
+  gfs_ends ends;         /* by all constants */
   gfsmith_kernel *dot;   /* products of an element */
   gfsmith_kernel *mad;   /* of one byte: with the constant 1, the addition of rows */
   gfs_format format;
@@ -57,12 +67,31 @@ typedef struct gfs_rows {
   uint8_t *start;
 } gfs_rows;
 
+enum { GFS_END_ROWS = 4 /* of a kernel of gfs_ends */ };
+
+/* Two layers of a transform on the four rows from `row` on, where lines replace the rows. */
+typedef struct gfs_end {
+  const gfs_transform *t;
+  const gfs_rows *rows;
+  unsigned row;
+  const uint8_t *table;
+} gfs_end;
+
 /* A function of a row: before the inverse transform reads the row, or after the forward one has
- * computed it. The row is in the cache then, or will be used soon. */
+ * computed it. The row is in the cache then, or will be used soon. visit_end, unless it is NULL, is
+ * called for four such rows instead, with two layers that it computes from or to lines; if it
+ * returns false, it has done nothing, and `visit` is called for each row. */
 typedef struct gfs_row_visit {
   void (*visit)(const void *context, const gfs_rows *rows, unsigned row);
   const void *context;
+  bool (*visit_end)(const void *context, const gfs_end *end);
 } gfs_row_visit;
+
+/* The first two layers of an inverse transform, from the lines of four elements. */
+void gfs_end_read(const gfs_end *end, const uint8_t *const lines[GFS_END_ROWS]);
+
+/* The last two layers of a forward transform, to the lines of four elements. */
+void gfs_end_write(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]);
 
 /* Set up transforms of at most n points. Errors: GFSMITH_EUNSUPPORTED, GFSMITH_ENOMEM. */
 gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, unsigned planes,

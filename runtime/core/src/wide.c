@@ -189,14 +189,19 @@ static void fetch_slice(const wide_call *call, const gfs_wide_slice *slice,
     gfs_prefetch_second(shard[s * call->sources] + slice->at, slice->part);
 }
 
-/* The row of a shard. Prefetch the row FETCH_ROWS behind it, that of the shard `later` unless it is
- * NULL, and the next slice of this shard. */
-static void load(const wide_call *call, const wide_work *w, const gfs_rows *rows, size_t i,
-                 const uint8_t *const *shard, const uint8_t *const *later) {
+/* Before the row of a shard is read: prefetch the row FETCH_ROWS behind it, that of the shard
+ * `later` unless it is NULL, and the next slice of this shard. */
+static void fetch_rows(const wide_call *call, const wide_work *w, const uint8_t *const *shard,
+                       const uint8_t *const *later) {
   if (call->slices.fetched && later != NULL)
     fetch_slice(call, &w->now, later);
   if (call->slices.kept)
     fetch_slice(call, &w->next, shard);
+}
+
+static void load(const wide_call *call, const wide_work *w, const gfs_rows *rows, size_t i,
+                 const uint8_t *const *shard, const uint8_t *const *later) {
+  fetch_rows(call, w, shard, later);
   gfs_wide_load(call->wide->code->layout, &call->wide->transform, rows, i, &w->now, shard,
                 call->sources);
 }
@@ -216,17 +221,49 @@ typedef struct wide_shards {
   uint8_t *const *to;
 } wide_shards;
 
+/* The shard whose row is prefetched when that of another one is read, NULL if there is none. */
+static const uint8_t *const *later_shard(const wide_shards *s, unsigned row) {
+  return row + FETCH_ROWS < s->given ? s->from + row + FETCH_ROWS : NULL;
+}
+
 static void load_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_shards *s = context;
-  bool has_later = row + FETCH_ROWS < s->given;
-  load(s->call, s->work, rows, row, s->from + row, has_later ? s->from + row + FETCH_ROWS : NULL);
+  load(s->call, s->work, rows, row, s->from + row, later_shard(s, row));
   gfs_transform_change(&s->call->wide->transform, rows, row);
+}
+
+static bool load_lines(const void *context, const gfs_end *end) {
+  const wide_shards *s = context;
+  const gfs_wide_slice *slice = &s->work->now;
+  if (!gfs_wide_has_lines(s->call->wide->code->layout, slice))
+    return false;
+  const uint8_t *lines[GFS_END_ROWS];
+  for (unsigned i = 0; i < GFS_END_ROWS; i++) {
+    const uint8_t *const *shard = s->from + end->row + i;
+    fetch_rows(s->call, s->work, shard, later_shard(s, end->row + i));
+    lines[i] = shard[slice->stripe * s->call->sources] + slice->at;
+  }
+  gfs_end_read(end, lines);
+  return true;
 }
 
 static void store_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_shards *s = context;
   gfs_transform_change(&s->call->wide->transform, rows, row);
   store(s->call, s->work, rows, row, s->to + row);
+}
+
+static bool store_lines(const void *context, const gfs_end *end) {
+  const wide_shards *s = context;
+  const gfs_wide_slice *slice = &s->work->now;
+  if (!gfs_wide_has_lines(s->call->wide->code->layout, slice))
+    return false;
+  uint8_t *const *shards = s->to + slice->stripe * s->call->targets + end->row;
+  uint8_t *lines[GFS_END_ROWS];
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    lines[i] = shards[i] + slice->at;
+  gfs_wide_store_lines(end, lines, s->call->slices.streamed);
+  return true;
 }
 
 /* The data determine a polynomial in block 0; the parities are its values in the other blocks. */
@@ -237,7 +274,8 @@ static void encode_behind(const wide_call *call, const wide_work *w) {
   gfs_rows polynomial = rows_of(w, 0);
   const wide_shards from = {.call = call, .work = w, .from = call->data, .given = wide->k};
   clear(&polynomial, wide->k, block);
-  gfs_transform_inverse(t, &polynomial, block, 0, wide->k, (gfs_row_visit){load_row, &from});
+  gfs_transform_inverse(t, &polynomial, block, 0, wide->k,
+                        (gfs_row_visit){load_row, &from, load_lines});
   for (unsigned first = 0; first < wide->m; first += block) {
     bool last = wide->m - first <= block;
     gfs_rows rows = last ? polynomial : rows_of(w, block);
@@ -245,7 +283,7 @@ static void encode_behind(const wide_call *call, const wide_work *w) {
       memcpy(rows.start, polynomial.start, block * rows.bytes);
     const wide_shards to = {.call = call, .work = w, .to = call->results + first};
     gfs_transform_forward(t, &rows, block, block + first, 0, last ? wide->m - first : block,
-                          (gfs_row_visit){store_row, &to});
+                          (gfs_row_visit){store_row, &to, store_lines});
   }
 }
 
@@ -261,12 +299,13 @@ static void encode_before(const wide_call *call, const wide_work *w) {
     gfs_rows rows = first == 0 ? sum : rows_of(w, block);
     const wide_shards s = {.call = call, .work = w, .from = call->data + first, .given = given};
     clear(&rows, given, block);
-    gfs_transform_inverse(t, &rows, block, block + first, given, (gfs_row_visit){load_row, &s});
+    gfs_transform_inverse(t, &rows, block, block + first, given,
+                          (gfs_row_visit){load_row, &s, load_lines});
     if (first > 0)
       gfs_transform_add(t, &sum, 0, &rows, 0, block);
   }
   const wide_shards s = {.call = call, .work = w, .to = call->results};
-  gfs_transform_forward(t, &sum, block, 0, 0, wide->m, (gfs_row_visit){store_row, &s});
+  gfs_transform_forward(t, &sum, block, 0, 0, wide->m, (gfs_row_visit){store_row, &s, store_lines});
 }
 
 static void run_slices(void *argument, unsigned index) {
@@ -467,9 +506,9 @@ static void reconstruct_slice(const wide_call *call, const wide_work *w) {
   gfs_rows rows = rows_of(w, 0), one = rows_of(w, n);
   const wide_repair r = {.call = call, .work = w, .one = &one};
   clear(&rows, given, n);
-  gfs_transform_inverse(t, &rows, n, 0, given, (gfs_row_visit){fill_row, &r});
+  gfs_transform_inverse(t, &rows, n, 0, given, (gfs_row_visit){fill_row, &r, NULL});
   gfs_transform_derive(t, &rows, n);
-  gfs_transform_forward(t, &rows, n, 0, lost->from, lost->to, (gfs_row_visit){take_row, &r});
+  gfs_transform_forward(t, &rows, n, 0, lost->from, lost->to, (gfs_row_visit){take_row, &r, NULL});
 }
 
 /* Fill the wanted shards and the range of their points. */

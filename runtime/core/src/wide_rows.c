@@ -36,6 +36,11 @@ static inline void join(gfs_wide_layout layout, size_t count, const uint8_t *res
   }
 }
 
+bool gfs_wide_has_lines(gfs_wide_layout layout, const gfs_wide_slice *slice) {
+  return layout == GFS_WIDE_HALVES && slice->stripes == 1 &&
+         slice->part % GFSMITH_WIDE_GRANULE == 0;
+}
+
 /* Bytes of a shard to the planes of a row: those of one stripe. */
 static GFS_INLINED void split_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *shard,
                                     uint8_t *low, uint8_t *high) {
@@ -157,4 +162,15 @@ void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_ro
     stream_row(layout, slice, shard, pitch, low, high);
   else
     join_row(layout, slice, shard, pitch, low, high);
+}
+
+void gfs_wide_store_lines(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS], bool stream) {
+  if (!stream) {
+    gfs_end_write(end, lines);
+    return;
+  }
+  uint8_t joined[GFS_END_ROWS][GFS_WIDE_ROW_MOST];
+  gfs_end_write(end, (uint8_t *const[]){joined[0], joined[1], joined[2], joined[3]});
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    gfs_stream_copy(lines[i], joined[i], end->rows->bytes);
 }

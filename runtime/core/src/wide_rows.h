@@ -12,6 +12,9 @@ typedef enum gfs_wide_layout {
   GFS_WIDE_WORDS   /* every word is a low byte and a high one */
 } gfs_wide_layout;
 
+/* Are the slices of shards lines (gfs_ends), and rows those of one stripe? */
+bool gfs_wide_has_lines(gfs_wide_layout layout, const gfs_wide_slice *slice);
+
 /* Row i = a slice of a shard, split into planes. shard[s * pitch] is the address of the shard in
  * stripe s. */
 void gfs_wide_load(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
@@ -20,5 +23,8 @@ void gfs_wide_load(gfs_wide_layout layout, const gfs_transform *t, const gfs_row
 /* A slice of a shard = row i. stream: by stores around the cache (gfs_stream_fence). */
 void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
                     const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch, bool stream);
+
+/* The last layers of four rows, to slices of shards, which are lines. stream: as above. */
+void gfs_wide_store_lines(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS], bool stream);
 
 #endif

@@ -3,7 +3,7 @@ calls.
 
 A library records the calls (native/transform_calls.c). Its rows have no memory, so no other access of a row
 is possible, and the calls do not depend on data. A call has the meaning that the proofs of kernels establish.
-Two proofs, with tables of every format, with kernels for one layer and for two:
+Two proofs, with tables of every format, with kernels for one layer, for two, and for two from and to lines:
 
 - Complete transforms of up to 32 points: the calls are executed on bytes whose bits are linear forms in all
   bits of the input. The results are compared with the values of the basis polynomials.
@@ -38,6 +38,8 @@ START = 1 << 60  #: the address of row 0
 CODES = ("leopard8", "leopard16")
 FORMATS = {"bitplane": 1, "nibble": 2, "permxor": 3, "affine": 4}  #: as in enum gfs_format
 OPERATIONS = {1: "mad", 5: "fft", 6: "ifft", 7: "fft4", 8: "ifft4"}  #: as in enum gfs_operation
+LINES = {9: 7, 10: 8}  #: fft4lines and ifft4lines -> the operation of their layers
+LINES_START, LINES_PITCH = 1 << 61, 4096  #: the lines of row 0, and the distance of the next ones
 VISIT = 100
 ZEROS, JUNK = -1, -2  #: rows without a layer
 CALL = np.dtype(
@@ -56,11 +58,13 @@ def build(compiler: Compiler, sources: Sequence[Path], *flags: str) -> ctypes.CD
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A build and a code: the field, the format of tables, and whether kernels for two layers exist."""
+    """A build and a code: the field, the format of tables, and whether kernels for two layers exist, also
+    from and to lines."""
 
     code: str
     table: str
     four: bool
+    lines: bool = False
 
     @property
     def planes(self) -> int:
@@ -68,6 +72,7 @@ class Setup:
 
 
 SETUPS = [Setup(*each) for each in itertools.product(CODES, FORMATS, (False, True))]
+SETUPS.append(Setup("leopard16", "affine", four=True, lines=True))
 
 
 class Recorder:
@@ -76,7 +81,8 @@ class Recorder:
     def __init__(self, lib: ctypes.CDLL, setup: Setup, n: int, row: int = 1) -> None:
         self.lib, self.setup, self.row_bytes = lib, setup, row * setup.planes
         arguments = (oracle.width(setup.code), POLYNOMIALS[setup.code], FORMATS[setup.table])
-        assert lib.record_open(*arguments, setup.four, n, ctypes.c_size_t(self.row_bytes)) == OK
+        kernels = setup.four, setup.lines
+        assert lib.record_open(*arguments, *kernels, n, ctypes.c_size_t(self.row_bytes)) == OK
         self._maps: dict[tuple[int, int], Any] = {}
         self._constants: dict[bytes, int] = {}
 
@@ -87,14 +93,39 @@ class Recorder:
         self.lib.record_close()
 
     def calls(self, name: str, *arguments: int) -> Any:
-        """Return the calls of a transform, "forward", "inverse" or "derive"."""
+        """Return the calls of a transform, "forward", "inverse" or "derive". A call from lines is one that
+        reads rows after these were visited, a call to lines one before that."""
         found, function = ctypes.c_void_p(), getattr(self.lib, f"record_{name}")
         function.restype = ctypes.c_size_t
         count = function(ctypes.byref(found), *arguments)
         if count == 0:
             return np.zeros(0, CALL)
         assert found.value is not None
-        return np.frombuffer(ctypes.string_at(found.value, count * CALL.itemsize), CALL)
+        made = np.frombuffer(ctypes.string_at(found.value, count * CALL.itemsize), CALL)
+        found, last = [], 0
+        for n in np.flatnonzero(np.isin(made["operation"], list(LINES))):
+            found += [made[last:n], self._in_place(made[n])]
+            last = n + 1
+        return np.concatenate([*found, made[last:]])
+
+    def _in_place(self, call: Any) -> Any:
+        """Return the visits and the call on rows that have the effect of a call from or to lines."""
+        operation = LINES[int(call["operation"])]
+        forward = OPERATIONS[operation] == "fft4"
+        rows, lines = (call["src"], call["dst"]) if forward else (call["dst"], call["src"])
+        row, rest = divmod(int(rows[0]) - START, self.row_bytes)
+        length = int(call["len"])
+        assert call["k"] == 8 and length * 2 == self.row_bytes and rest == 0
+        assert (rows == rows[0] + np.arange(8, dtype=np.uint64) * np.uint64(length)).all()
+        places = [LINES_START + LINES_PITCH * (row + i) + 32 * plane for i in range(4) for plane in (0, 1)]
+        assert (lines == np.array(places, dtype=np.uint64)).all()
+        columns = self.maps(int(call["table"]), 14)
+        assert np.array_equal(columns[12], change(self.setup.code))
+        alike = np.array([call], dtype=CALL)
+        alike["operation"], alike["src"], alike["dst"] = operation, rows, rows
+        visits = np.zeros(4, CALL)
+        visits["operation"], visits["k"] = VISIT, row + np.arange(4)
+        return np.concatenate([alike, visits] if forward else [visits, alike])
 
     def maps(self, table: int, count: int) -> Any:
         """Return the 8 x 8 bit matrices of a table: row t has bit t of the images."""
@@ -117,6 +148,14 @@ class Recorder:
             assert np.array_equal(matrix, oracle.bits(self.setup.code, [[element]]))
             self._constants[key] = int(element)
         return self._constants[key]
+
+
+def change(code: str) -> Any:
+    """Return the map of the high byte in Cantor's basis to the difference of the low bytes in both bases."""
+    numbers = 1 << np.arange(8, 16)
+    rows = oracle.coordinates(code)[elements(code)[numbers]]
+    assert (rows >> 8 == numbers >> 8).all()
+    return (rows & 0xFF) >> np.arange(8)[:, None] & 1
 
 
 def matrix_of(table: str, entry: Any) -> Any:
@@ -374,6 +413,15 @@ MUTANTS = (
     Mutant("basis[1] == GFS_BASIS_ROW", "false"),
     Mutant("8 * from + bit", "bit"),
     Mutant("high | 1u << bit", "1u << bit"),
+    Mutant("(p->first + at) / GFS_END_ROWS", "at / GFS_END_ROWS"),
+    Mutant("at + GFS_END_ROWS > p->to", "false"),
+    Mutant("at < p->from", "false"),
+    Mutant("i % GFS_TRANSFORM_PLANES * LINE_PART", "0", within="gfs_end_read"),
+    Mutant("i % GFS_TRANSFORM_PLANES * LINE_PART", "0", within="gfs_end_write"),
+    Mutant("end->row * end->rows->bytes", "0"),
+    Mutant("lines[i / GFS_TRANSFORM_PLANES]", "lines[0]", within="gfs_end_read"),
+    Mutant("lines[i / GFS_TRANSFORM_PLANES]", "lines[0]", within="gfs_end_write"),
+    Mutant("group_of(b, c) + GROUP * b->entry", "group_of(b, c) + 2 * b->entry"),
     Mutant("2u * logarithm[y]", "logarithm[y]"),
     Mutant("entry[n ^ 7] = straight[n];", "entry[n] = straight[n];"),
 )

@@ -148,8 +148,9 @@ def placed(rows: int, length: int, offset: int) -> Bytes:
     ("code", "k", "m", "rest"),
     [
         ("leopard8", 40, 20, 0),
-        ("leopard16", 40, 20, 0),
+        ("leopard16", 40, 23, 0),
         ("lch16", 20, 40, 30),
+        ("reed_solomon_simd", 20, 40, 0),
         ("reed_solomon_simd", 20, 40, 62),
     ],
 )
@@ -167,9 +168,29 @@ def test_stores_around_the_cache(api: Api, code: str, k: int, m: int, rest: int,
     lost = placed(k + m, shards.shape[1], offset)
     lost[:] = shards
     lost[:20] = 0
-    assert wide.reconstruct(lost, [False] * 20 + [True] * 40) == OK
+    assert wide.reconstruct(lost, [False] * 20 + [True] * (k + m - 20)) == OK
     assert np.array_equal(lost, shards)
     wide.close()
+
+
+@pytest.mark.parametrize("offset", [0, 16, 33])
+@pytest.mark.parametrize("code", ["leopard16", "reed_solomon_simd"])
+def test_every_number_of_shards_in_lines(api: Api, code: str, offset: int) -> None:
+    """Kernels that read or write lines take four shards. Other sets copy shards, as do other lengths. Rows
+    of 4096 bytes have equal places in their pages."""
+    fast = [isa for isa in ("gfni_avx512", "gfni_avx2") if api.set_isa(isa) == OK]
+    for k, m in itertools.product((*range(1, 10), 30), (*range(1, 10), 19)):
+        for length in (64, 192, 4032) if code == "leopard16" else (64, 192, 190):
+            found = {}
+            for isa in ("scalar", *fast):
+                assert api.set_isa(isa) == OK
+                wide, shards = Wide(api, code, k, m), placed(k + m, length, offset)
+                shards[:k] = random_data(k, length)
+                pointers = addresses(shards[:k]), addresses(shards[k:])
+                assert call(api, "encode", wide.made, length, *pointers) == OK
+                found[isa] = shards.copy()
+                wide.close()
+            assert all(np.array_equal(each, found["scalar"]) for each in found.values()), (k, m, length)
 
 
 class Executor(ctypes.Structure):
@@ -413,6 +434,11 @@ MUTANTS = (
     Mutant("high | 1u << bit", "1u << bit"),
     Mutant("4 * c + 2", "4 * c"),
     Mutant("row += together", "row += d"),
+    Mutant("(p->first + at) / GFS_END_ROWS", "at / GFS_END_ROWS"),
+    Mutant("lines[i] = shard + s->at;", "lines[i] = shard;"),
+    Mutant("lines[i] = s->to[end->row + i] + s->at;", "lines[i] = s->to[end->row + i];"),
+    Mutant("rows->bytes % GFSMITH_WIDE_GRANULE == 0", "true"),
+    Mutant("gfs_stream_copy(lines[i], joined[i], end->rows->bytes);", ";"),
     Mutant("gfs_transform_change(&s->call->wide->transform, rows, row);", ";", within="load_row"),
     Mutant("gfs_transform_change(&s->call->wide->transform, rows, row);", ";", within="store_row"),
     Mutant("len % wide->code->granule != 0", "false", within="encode_wide"),
@@ -428,6 +454,6 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
             check(api, code, k, m, length, oracle.encode(code, m, random_data(k, length)))
         test_lengths_around_a_slice(api, "", "leopard16", 12, 7, 0)
         test_tasks_in_any_order(api, ("leopard16", 3, 2), 5)
-        test_stores_around_the_cache(api, "leopard16", 40, 20, 0, 0)
+        test_stores_around_the_cache(api, "leopard16", 40, 23, 0, 0)
         test_stores_around_the_cache(api, "lch16", 20, 40, 30, 16)
         test_arguments(api)

@@ -22,7 +22,7 @@ static struct {
   call *calls;
   size_t count, room;
   gfs_isa isa;
-  bool four;
+  bool four, lines;
   gfs_cantor field;
   gfs_transform transform;
   gfs_rows rows;
@@ -44,6 +44,33 @@ static void visit(const void *context, const gfs_rows *rows, unsigned row) {
   (void)context;
   (void)rows;
   next_call(VISIT)->k = row;
+}
+
+/* The lines of a row, at an address without memory; of every third group of four rows there are
+ * none.
+ */
+static uintptr_t lines_of(unsigned row) { return (uintptr_t)(UINT64_C(1) << 61) + 4096 * row; }
+
+static bool has_lines(unsigned row) { return row / GFS_END_ROWS % 3 != 2; }
+
+static bool read_lines(const void *context, const gfs_end *end) {
+  (void)context;
+  const uint8_t *lines[GFS_END_ROWS];
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    lines[i] = (const uint8_t *)lines_of(end->row + i);
+  if (has_lines(end->row))
+    gfs_end_read(end, lines);
+  return has_lines(end->row);
+}
+
+static bool write_lines(const void *context, const gfs_end *end) {
+  (void)context;
+  uint8_t *lines[GFS_END_ROWS];
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    lines[i] = (uint8_t *)lines_of(end->row + i);
+  if (has_lines(end->row))
+    gfs_end_write(end, lines);
+  return has_lines(end->row);
 }
 
 static void kernel(gfs_operation operation, size_t len, size_t k, const uint8_t *table,
@@ -69,6 +96,8 @@ KERNEL(fft)
 KERNEL(ifft)
 KERNEL(fft4)
 KERNEL(ifft4)
+KERNEL(fft4lines)
+KERNEL(ifft4lines)
 
 const gfs_isa *gfs_dispatch_isa(void) { return &record.isa; }
 
@@ -91,16 +120,21 @@ gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation,
     return record.four ? record_fft4 : NULL;
   case GFS_OPERATION_ifft4:
     return record.four ? record_ifft4 : NULL;
+  case GFS_OPERATION_fft4lines:
+    return record.lines ? record_fft4lines : NULL;
+  case GFS_OPERATION_ifft4lines:
+    return record.lines ? record_ifft4lines : NULL;
   default:
     return NULL;
   }
 }
 
 /* Set up transforms of at most n points, of rows of `bytes` bytes. */
-int record_open(unsigned width, unsigned polynomial, unsigned format, bool four, unsigned n,
-                size_t bytes) {
+int record_open(unsigned width, unsigned polynomial, unsigned format, bool four, bool lines,
+                unsigned n, size_t bytes) {
   record.isa.format = (gfs_format)format;
   record.four = four;
+  record.lines = lines;
   record.rows = (gfs_rows){.bytes = bytes, .start = (uint8_t *)(uintptr_t)(UINT64_C(1) << 60)};
   gfsmith_status status = gfs_cantor_create(&record.field, width, polynomial);
   if (status != GFSMITH_OK)
@@ -124,13 +158,13 @@ static size_t finish(const call **calls) {
 size_t record_forward(const call **calls, unsigned size, unsigned first, unsigned from,
                       unsigned to) {
   gfs_transform_forward(&record.transform, &record.rows, size, first, from, to,
-                        (gfs_row_visit){.visit = visit});
+                        (gfs_row_visit){.visit = visit, .visit_end = write_lines});
   return finish(calls);
 }
 
 size_t record_inverse(const call **calls, unsigned size, unsigned first, unsigned given) {
   gfs_transform_inverse(&record.transform, &record.rows, size, first, given,
-                        (gfs_row_visit){.visit = visit});
+                        (gfs_row_visit){.visit = visit, .visit_end = read_lines});
   return finish(calls);
 }
 
