@@ -13,6 +13,7 @@ from gfsmith.kernel.isa import Tail
 from gfsmith.prove.machine.contract import Contract, Layout
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.prove import Report, prove_code
+from gfsmith.prove.machine.riscv import disassembler
 from gfsmith.prove.verdict import Status
 from tests.unit.prove.aarch64.compile import NAME, assemble
 from tests.unit.prove.compiled import flipped
@@ -161,6 +162,7 @@ UNSUPPORTED = {
         "selects from data",
     ),
     "a jump by a register": (_RETURN, "    jr t0\n", "c.jr"),
+    "an instruction of 6 bytes": (_RETURN, f"    .2byte 0x1f, 0\n{_RETURN}", "skips bytes|other bytes"),
 }
 
 
@@ -171,6 +173,14 @@ def test_unsupported_code_is_not_proved(name: str, tmp_path: Path) -> None:
     report = prove(assemble(TEXT.replace(line, by, 1), tmp_path, ASSEMBLER))
     assert report.status is Status.UNSUPPORTED, report.reason
     assert re.search(reason, report.reason), report.reason
+
+
+def test_code_is_not_proved_without_the_disassembler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disassembler, "TOOL", "no-objdump")
+    text = TEXT.replace(_RETURN, f"    li s0, 9\n{_RETURN}")  # which no other test disassembles
+    report = prove(assemble(text, tmp_path, ASSEMBLER))
+    assert report.status is Status.UNSUPPORTED
+    assert "no-objdump is not installed" in report.reason
 
 
 def test_two_loads_of_an_end_may_differ_behind_it(tmp_path: Path) -> None:

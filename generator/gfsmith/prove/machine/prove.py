@@ -206,9 +206,12 @@ def _prove(
     for number, (contract, arch) in enumerate(work, 1):
         tails = (Tail.MASKED,) if at_once else (None if exhaustive else contract.tail, None)
         for tail in dict.fromkeys(tails):
-            explorer = Explorer(contract, arch, image, function, max_steps, tail, subject)
-            runs = [*done, _Run(explorer, Constants(image, function, contract.frozen_data), subject)]
-            report = _attempt(runs, image, function, exhaustive, last=number == len(work))
+            try:
+                explorer = Explorer(contract, arch, image, function, max_steps, tail, subject)
+                runs = [*done, _Run(explorer, Constants(image, function, contract.frozen_data), subject)]
+                report = _attempt(runs, image, function, exhaustive, last=number == len(work))
+            except Unsupported as found:  # of a decoder, which may need a program or the whole function
+                report = Report(Status.UNSUPPORTED, f"{function.symbol}: {found}")
             if report:
                 break
         if not report:
