@@ -7,9 +7,10 @@
  * higher bits are 0 (docs/checksums.md).
  *
  * The functions use the carry-less multiplication of the CPU if it has one and the current
- * instruction set (gfsmith_isa(), gfsmith_set_isa()) is a set of vectors; a library for a single
- * instruction set, and every other machine, use tables, whose addresses depend on data. Nothing is
- * allocated, except by gfsmith_sketch_create. Bytes need no alignment and no padding.
+ * instruction set (gfsmith_isa(), gfsmith_set_isa()) is a set of vectors. That of RISC-V (Zbc)
+ * needs no vectors, so they use it with "scalar", too. A library for a single instruction set, and
+ * every other machine, use tables, whose addresses depend on data. Nothing is allocated, except by
+ * gfsmith_sketch_create. Bytes need no alignment and no padding.
  *
  * Every function of checks returns GFSMITH_OK, or GFSMITH_EINVAL with nothing written: an unknown
  * check, a state beyond its bits, or a pointer that is NULL though it is needed. */
