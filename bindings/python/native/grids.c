@@ -143,10 +143,8 @@ static bool in_columns(const grid *g, const grid *other) {
 bool grids_apart(const grid *written, const grid *other) {
   if (!grid_apart(written))
     return false;
-  if (in_columns(written, other))
-    return true;
   if (written->count == 0 || written->len == 0 || end_of(written) <= (uintptr_t)other->base ||
-      end_of(other) <= (uintptr_t)written->base)
+      end_of(other) <= (uintptr_t)written->base || in_columns(written, other))
     return true;
   for (Py_ssize_t i = 0; i < written->shards; i++)
     for (Py_ssize_t j = 0; j < other->shards; j++)
