@@ -122,7 +122,7 @@ GFSMITH_API gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, si
  * @param data count * k pointers to len bytes each, read: those of stripe s begin at data[s * k]
  * @param parity count * m pointers to len bytes each, overwritten
  * @return GFSMITH_EINVAL (wide NULL, a length that the code does not have; with len > 0 and count >
- *     0, an array or one of its pointers NULL), GFSMITH_ENOMEM */
+ *     0, an array or one of its pointers NULL, or len * count > SIZE_MAX), GFSMITH_ENOMEM */
 GFSMITH_API gfsmith_status gfsmith_wide_encode_stripes(const gfsmith_wide *wide, size_t len,
                                                        size_t count, const uint8_t *const *data,
                                                        uint8_t *const *parity);
@@ -136,7 +136,8 @@ GFSMITH_API gfsmith_status gfsmith_wide_encode_stripes(const gfsmith_wide *wide,
  *     gfsmith_wide_reconstruct
  * @param present k + m flags, whether shard i of every stripe is intact
  * @param wanted k + m flags, whether to rebuild shard i, or NULL for every missing one
- * @return as gfsmith_wide_reconstruct, with "len > 0 and count > 0" for "len > 0" */
+ * @return as gfsmith_wide_reconstruct, with "len > 0 and count > 0" for "len > 0", and
+ *     GFSMITH_EINVAL if len * count > SIZE_MAX and there are shards to rebuild */
 GFSMITH_API gfsmith_status gfsmith_wide_reconstruct_stripes(const gfsmith_wide *wide, size_t len,
                                                             size_t count, uint8_t *const *shards,
                                                             const bool *present,

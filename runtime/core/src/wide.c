@@ -328,9 +328,12 @@ typedef struct wide_stripes {
   size_t len, count;
 } wide_stripes;
 
-/* Compute all slices, in this thread or in those of an executor. */
+/* Compute all slices, in this thread or in those of an executor. Errors: GFSMITH_EINVAL (more bytes
+ * than addresses), GFSMITH_ENOMEM. */
 static gfsmith_status run_wide(wide_call *call, const wide_stripes *stripes, size_t rows,
                                const gfsmith_executor *executor) {
+  if (stripes->len > SIZE_MAX / stripes->count)
+    return GFSMITH_EINVAL;
   const unsigned shards = call->wide->k + call->wide->m;
   const gfs_wide_demand demand = {.shards = shards, .sources = call->sources, .rows = rows};
   bool shared = gfs_is_shared(executor, shards, stripes->len * stripes->count);

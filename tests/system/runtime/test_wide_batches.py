@@ -154,6 +154,7 @@ def test_arguments_of_batches(api: Api) -> None:
     assert call(api, "encode_stripes", None, 64, ctypes.c_size_t(4), data, parity) == EINVAL
     assert call(api, "reconstruct_stripes", None, 64, ctypes.c_size_t(4), rows, present, None) == EINVAL
     assert encode(0, 4, None, None) == encode(64, 0, None, None) == OK
+    assert encode(1 << 62, 4, data, parity) == reconstruct(1 << 62, 4, rows, present, None) == EINVAL
     for missing in (15, 16):  # the pointer of a wanted shard, and of a present one, in the last stripe
         assert reconstruct(64, 4, holed(rows, missing), present, None) == EINVAL
     assert reconstruct(64, 4, None, present, None) == reconstruct(64, 4, rows, None, None) == EINVAL
@@ -192,6 +193,10 @@ MUTANTS = (
     Mutant("low += elements", "low += bytes", within="split_all"),
     Mutant("high += elements", "high += 0", within="join_all"),
     Mutant("w->now.stripes * w->now.part", "w->now.part", within="rows_of"),
+    Mutant("slice->stripes == 1", "true", within="gfs_wide_has_lines"),
+    Mutant("slice->stripe * s->call->sources", "0", within="load_lines"),
+    Mutant("slice->stripe * s->call->targets", "0", within="store_lines"),
+    Mutant("stripes->len > SIZE_MAX / stripes->count", "false", within="run_wide"),
 )
 
 
