@@ -430,7 +430,7 @@ static void free_job(par2_job *job) {
 static int refuse_unprotected(const par2_job *job) {
   size_t count = par2_unprotected(&job->found);
   return count == 0 ? TOOL_OK
-                    : refuse("%s: %zu damaged or missing files have no recovery blocks",
+                    : refuse("%s: damaged or missing files without recovery blocks: %zu",
                              job->set.name, count);
 }
 

@@ -329,7 +329,7 @@ def test_a_file_without_recovery_blocks(sanitized: Tool, tmp_path: Path, lost: b
     assert ("can be repaired in part\n" if lost else "cannot be repaired\n") in found.stdout
     done = sanitized.run("par2", "repair", "-q", index)
     assert done.status == REFUSED
-    assert f"{index}: 1 damaged or missing files have no recovery blocks\n" in done.stderr
+    assert f"{index}: damaged or missing files without recovery blocks: 1\n" in done.stderr
     assert ("three: rebuilt" in done.stdout) == lost
     assert is_whole(tmp_path) and not (tmp_path / "notes").exists()
 
