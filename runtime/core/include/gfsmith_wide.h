@@ -24,9 +24,9 @@
  *
  * An object is immutable, so threads may share it. Calls allocate memory for their work, which does
  * not grow with the length of the shards: for up to 8,192 shards less than 10 MiB, for 65,535 less
- * than 32 MiB. A parallel call allocates as much for each worker. Time and addresses depend on
- * lengths, shapes and losses, never on data. A call that does not return GFSMITH_OK has written to
- * no shard. */
+ * than 32 MiB. A parallel call allocates as much for each worker. Calls take up to 20 KiB of stack.
+ * Time and addresses depend on lengths, shapes and losses, never on data. A call that does not
+ * return GFSMITH_OK has written to no shard. */
 #ifndef GFSMITH_WIDE_H
 #define GFSMITH_WIDE_H
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gfsmith_checksum.h"
+#include "gfsmith_wide.h"
 #include "reference.h"
 
 enum { COUNT = 40, LEN = 512, WIDEST = 255, PAINTED = 1 << 20, PAINT = 0xa5, KIB = 1024 };
@@ -13,6 +14,7 @@ typedef gfsmith_status operation(const call *c);
 
 struct call {
   gfsmith_codec *codec;
+  gfsmith_wide *wide;
   unsigned k, m;
   gfsmith_stride stride;
   operation *run;
@@ -69,6 +71,19 @@ static gfsmith_status encode_checksums(const call *c) {
 static gfsmith_status check_checksums(const call *c) {
   bool ok;
   return gfsmith_check_checksums(c->codec, GFSMITH_CRC32C, LEN, read_only, states, &ok);
+}
+
+enum { WIDE_DATA = 36, WIDE_PARITY = 20, WIDE_LEN = 80 << 10 /* beyond the caches */ };
+
+static gfsmith_status encode_wide(const call *c) {
+  return gfsmith_wide_encode(c->wide, WIDE_LEN, read_only, shards + WIDE_DATA);
+}
+
+static gfsmith_status reconstruct_wide(const call *c) {
+  static bool present[WIDE_DATA + WIDE_PARITY];
+  for (unsigned n = 0; n < WIDE_DATA + WIDE_PARITY; n++)
+    present[n] = n >= WIDE_PARITY;
+  return gfsmith_wide_reconstruct(c->wide, WIDE_LEN, shards, present, NULL);
 }
 
 static void *start(void *argument) {
@@ -128,13 +143,30 @@ static void test_shape(unsigned k, unsigned m, size_t packet) {
   gfsmith_codec_destroy(c.codec);
 }
 
+static void test_wide(const char *code) {
+  call c = {0};
+  REQUIRE(gfsmith_wide_create(&c.wide, code, WIDE_DATA, WIDE_PARITY) == GFSMITH_OK);
+  size_t without = used(&c, nothing);
+  REQUIRE(used(&c, encode_wide) - without <= 20 * KIB);
+  REQUIRE(used(&c, reconstruct_wide) - without <= 20 * KIB);
+  gfsmith_wide_destroy(c.wide);
+}
+
+static void place_shards(size_t count, size_t len) {
+  for (size_t n = 0; n < count; n++)
+    shards[n] = memory + n * len;
+}
+
 int main(void) {
-  for (size_t n = 0; n < WIDEST; n++)
-    shards[n] = memory + n * LEN;
+  place_shards(WIDEST, LEN);
   test_shape(10, 4, 0);
   test_shape(100, 20, 0);
   test_shape(100, 100, 0);
   test_shape(200, 55, 0);
   test_shape(10, 4, 8);
+  place_shards(WIDE_DATA + WIDE_PARITY, WIDE_LEN);
+  test_wide("leopard8");
+  test_wide("leopard16");
+  test_wide("lch16");
   puts("ok");
 }
