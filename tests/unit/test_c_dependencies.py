@@ -60,6 +60,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "bench/threads": ("runtime/core/include",),
     "bench/raid": ("runtime/core/src",),
     "bench/slides": ("runtime/core/include",),
+    "bench/wide": ("runtime/core/include",),
     "bench/adaptive/driver": ("bench/driver", "runtime/adaptive/include"),
     "bench/compose/driver": ("runtime/compose/include",),
     "bench/verdicts/reproductions": (),
