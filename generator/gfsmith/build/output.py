@@ -157,10 +157,14 @@ def check_writable(folder: Path, output: Path) -> None:
         raise OutputError(f"cannot write {output}: {error.strerror}") from None
 
 
+def is_of_the_user(path: Path, is_own: Callable[[Path], bool]) -> bool:
+    """Return whether there is a file that this program, by `is_own`, did not write and that is not empty."""
+    return path.is_file() and path.stat().st_size > 0 and not is_own(path)
+
+
 def check_replaceable(path: Path, is_own: Callable[[Path], bool]) -> None:
-    """Raise OutputError if there is a file that this program, by `is_own`, did not write and that is not
-    empty; to be called before the work."""
-    if path.is_file() and path.stat().st_size > 0 and not is_own(path):
+    """Raise OutputError if a file of the user is there; to be called before the work."""
+    if is_of_the_user(path, is_own):
         raise OutputError(f"{path}: exists and is not from gfsmith; name another file, or move this one")
 
 

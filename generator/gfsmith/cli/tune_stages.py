@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gfsmith.build import config, prove_kernels, tuned
+from gfsmith.build.output import is_of_the_user
 from gfsmith.build.target import Target, TargetError, best_isa, parse
 from gfsmith.build.target import every as every_target
 from gfsmith.build.target import reference as references_of
@@ -182,12 +183,16 @@ def recorded(options: Options) -> list[Study]:
 
 def _check_study(path: Path | None) -> None:
     """Exit with a one-line message if the file of --study is one of the user."""
-    if path is None or not path.is_file() or path.stat().st_size == 0:
-        return
+    if path is not None and is_of_the_user(path, _is_study):
+        fail(f"--study: {path}: exists and is no study; name another file, or move this one")
+
+
+def _is_study(path: Path) -> bool:
     try:
         result.read(path)
     except result.StudyError:
-        fail(f"--study: {path}: exists and is no study; name another file, or move this one")
+        return False
+    return True
 
 
 def combine(studies: Sequence[Study], options: Options) -> None:
