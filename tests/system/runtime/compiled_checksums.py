@@ -20,6 +20,7 @@ from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import load
 from gfsmith.prove.machine.prove import Report
 from gfsmith.prove.verdict import Status
+from tests.support.folders import shared_folder
 from tests.support.paths import ROOT
 
 Change = Callable[[int], int]
@@ -35,6 +36,17 @@ def compiled(command: Sequence[str], target: Path) -> Image:
     flags = ["-O2", "-std=c11", "-fPIC", "-c", *include]
     subprocess.run([*command, *flags, str(source), "-o", str(target)], check=True)
     return load(target, None)
+
+
+def image_of(name: str, compilers: Mapping[str, Sequence[str]]) -> Callable[..., Image]:
+    """Return the fixture of a module: the routines for one architecture, as each compiler compiles them."""
+
+    @pytest.fixture(scope="module", params=compilers)
+    def image(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Image:
+        target = shared_folder(tmp_path_factory) / f"crc_kernels-{name}-{request.param}.o"
+        return compiled(compilers[request.param], target)
+
+    return image
 
 
 def flipped(bit: int) -> Change:

@@ -8,8 +8,7 @@ from gfsmith.lower.checksums import routines
 from gfsmith.prove.checksum.machine import functions
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.verdict import Status
-from tests.support.folders import shared_folder
-from tests.system.runtime.compiled_checksums import Change, Functions, compiled, flipped
+from tests.system.runtime.compiled_checksums import Change, Functions, flipped, image_of
 
 ROUTINES = functions(routine for routine in routines() if routine.set in ("pmull", "crc"))
 FUNCTIONS = Functions("aapcs64", ROUTINES)
@@ -18,12 +17,7 @@ COMPILERS = {
     "gcc": ("aarch64-linux-gnu-gcc",),
 }
 NOP = 0xD503201F
-
-
-@pytest.fixture(scope="module", params=COMPILERS)
-def image(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Image:
-    target = shared_folder(tmp_path_factory) / f"crc_kernels-aarch64-{request.param}.o"
-    return compiled(COMPILERS[request.param], target)
+image = image_of("aarch64", COMPILERS)
 
 
 @pytest.mark.parametrize("symbol", ROUTINES)

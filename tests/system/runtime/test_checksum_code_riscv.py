@@ -9,8 +9,7 @@ from gfsmith.lower.checksums import routines
 from gfsmith.prove.checksum.machine import FEATURES, functions
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.verdict import Status
-from tests.support.folders import shared_folder
-from tests.system.runtime.compiled_checksums import Change, Functions, compiled, flipped
+from tests.system.runtime.compiled_checksums import Change, Functions, flipped, image_of
 
 ROUTINES = functions(routine for routine in routines() if routine.set == "zbc")
 FUNCTIONS = Functions("lp64d", ROUTINES)
@@ -21,12 +20,7 @@ COMPILERS = {
 }
 NOP, SHORT_NOP = 0x00000013, 0x0001
 _OTHER = r"\(x(?!2\)|10\))"  #: a base that is not the stack pointer, nor the table's address
-
-
-@pytest.fixture(scope="module", params=COMPILERS)
-def image(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Image:
-    target = shared_folder(tmp_path_factory) / f"crc_kernels-riscv-{request.param}.o"
-    return compiled(COMPILERS[request.param], target)
+image = image_of("riscv", COMPILERS)
 
 
 @pytest.mark.parametrize("symbol", ROUTINES)
