@@ -44,7 +44,8 @@ class _Task:
 
     @property
     def key(self) -> str:
-        return key(_PROVER, self.contract, self.exhaustive, self.code)
+        """With the symbol: kernels of equal code and contract have a certificate each, for the judge."""
+        return key(_PROVER, self.symbol, self.contract, self.exhaustive, self.code)
 
 
 def _prove(task: _Task) -> tuple[Report, float]:

@@ -12,20 +12,28 @@ from typing import Any
 import pytest
 
 from gfsmith.build import certificates, generate, output, prove_kernels
+from gfsmith.codes import parity_matrix
+from gfsmith.kernel.spec import KernelSpec
 from tests.support.paths import ROOT
-from tests.support.specs import make_spec
+from tests.support.specs import make_baked, make_spec
+
+
+def build(folder: Path, *specs: KernelSpec) -> Path:
+    """Write the output and the cache of some kernels."""
+    kernels = [generate.generate_one(spec) for spec in specs]
+    work = prove_kernels.tasks_of(kernels)
+    prove_kernels.prove_all(work, 1, folder / "proofs.json", lambda n: None)
+    (folder / "x86").mkdir()
+    for kernel in kernels:
+        (folder / kernel.path).write_text(kernel.text)
+    (folder / "MANIFEST.json").write_text(output.manifest(kernels, {}))
+    return folder
 
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
     """Return a folder with the output and the cache of one kernel."""
-    kernel = generate.generate_one(make_spec("dot", None, 1, "avx2", unroll=1))
-    work = prove_kernels.tasks_of([kernel])
-    prove_kernels.prove_all(work, 1, tmp_path / "proofs.json", lambda n: None)
-    (tmp_path / "x86").mkdir()
-    (tmp_path / kernel.path).write_text(kernel.text)
-    (tmp_path / "MANIFEST.json").write_text(output.manifest([kernel], {}))
-    return tmp_path
+    return build(tmp_path, make_spec("dot", None, 1, "avx2", unroll=1))
 
 
 def run(folder: Path, *options: str) -> tuple[int, str, str]:
@@ -47,6 +55,15 @@ def _change(folder: Path, change: Any) -> None:
 
 def test_all_functions_are_accepted(built: Path) -> None:
     assert run(built) == (0, "judge: 2 functions accepted (ms 1, sysv 1), 0 rejected\n", "")
+
+
+def test_kernels_of_equal_code_have_a_certificate_each(tmp_path: Path) -> None:
+    specs = [make_baked("gfni_avx512", code, 4, 4) for code in ("backblaze", "lch")]
+    assert parity_matrix("backblaze", 4, 4) == parity_matrix("lch", 4, 4)
+    assert run(build(tmp_path, *specs))[:2] == (
+        0,
+        "judge: 4 functions accepted (ms 2, sysv 2), 0 rejected\n",
+    )
 
 
 def test_changed_code_is_rejected(built: Path) -> None:
