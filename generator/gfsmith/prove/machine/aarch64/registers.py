@@ -56,7 +56,7 @@ def go_kernel(frame: int) -> Abi:
     """Return the convention of a kernel that an assembly function of Go calls (emit/golang_arm64.py).
 
     It works in the caller's frame, to which x26 points. A signal handler finds the callers by sp and the
-    goroutine by x28, so these never change.
+    goroutine by x28, so these never change: `deepest` keeps sp.
     """
     return Abi(
         name=f"go-arm64-kernel-{frame}",
@@ -67,7 +67,7 @@ def go_kernel(frame: int) -> Abi:
         home=(_GO_LINK, _GO_LINK + frame),
         deepest=0,
         anchored={"x26": GO_PLACE},
-        constant=("x18", "x28", "sp"),
+        constant=("x18", "x28"),
     )
 
 
