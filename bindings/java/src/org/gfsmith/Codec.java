@@ -408,9 +408,9 @@ public final class Codec {
           "data" + (data == null ? " is null" : " has " + data.length + " shards") + "; required: a multiple of " + k);
     }
     int stripes = data.length / k;
-    requireCount(parity, "parity", stripes * m);
+    requireCount(parity, "parity", (long) stripes * m);
     Shards[] calls = calls(data, parity, stripes);
-    requireChecksums(kind, states, "states", stripes * (k + m));
+    requireChecksums(kind, states, "states", (long) stripes * (k + m));
     if (stripes > 0) {
       kind.requireLength(calls[0].length());
     }
@@ -514,7 +514,7 @@ public final class Codec {
     return described;
   }
 
-  private static void requireChecksums(Checksum kind, long[] states, String name, int required) {
+  private static void requireChecksums(Checksum kind, long[] states, String name, long required) {
     if (kind == null) {
       throw new IllegalArgumentException("kind is null");
     }
@@ -542,13 +542,13 @@ public final class Codec {
     }
   }
 
-  private static void requireCount(Object[] shards, String name, int required) {
+  private static void requireCount(Object[] shards, String name, long required) {
     if (shards == null || shards.length != required) {
       throw count(name, shards == null ? -1 : shards.length, "shards", required);
     }
   }
 
-  private static IllegalArgumentException count(String name, int given, String what, int required) {
+  private static IllegalArgumentException count(String name, int given, String what, long required) {
     String had = given < 0 ? " is null" : " has " + given + " " + what;
     return new IllegalArgumentException(name + had + "; required: " + required);
   }

@@ -168,6 +168,15 @@ final class Checksums {
   }
 
   /** Shards of 50 stripes, the calls of the library on which are two. */
+  /** 2^26 stripes of 1 + 64 have 2^32 parity shards, which is 0 for arithmetic of 32 bits. */
+  private static void refusedHugeNumber(Checksum kind) {
+    byte[][] none = {};
+    Codec codec = Codec.create("cauchy", 1, 64);
+    Expect.refused(
+        "parity has 0 shards; required: 4294967296",
+        () -> codec.encodeStripesChecksums(kind, new byte[1 << 26][], none, new long[0]));
+  }
+
   private static void refusedStripes() {
     byte[][] data = new byte[50 * K][100];
     byte[][] parity = new byte[50 * M][100];
@@ -189,6 +198,7 @@ final class Checksums {
     refusedStripes("data is null; required: a multiple of 4", kind, null, parity, states);
     refusedStripes("data has 199 shards; required: a multiple of 4", kind, Arrays.copyOf(data, 199), parity, states);
     refusedStripes("parity has 99 shards; required: 100", kind, data, Arrays.copyOf(parity, 99), states);
+    refusedHugeNumber(kind);
     refusedStripes("states has 299 checksums; required: 300", kind, data, parity, new long[299]);
     refusedStripes("states[299] is 0x100000000; allowed: 32 bits", kind, data, parity, wide);
     refusedStripes("data[199] has 99 bytes, the shards before it have 100", kind, shorter, parity, states);
