@@ -118,8 +118,8 @@ named-specs:
 
 # Tests: docs/tests.md. Durations are in build/test.xml and build/test-all.xml.
 # The tests of stores and nodes wait for timers and peers for more than half of their time, so one process more than
-# CPUs keeps the CPUs busy.
-PYTEST = .venv/bin/python -m pytest -n $(or $(WORKERS),$(JOBS)) --dist worksteal --durations=20 --junitxml=$(BUILD)/$@.xml
+# CPUs keeps the CPUs busy. The threads of OpenBLAS wait busily; one for each process suffices.
+PYTEST = OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(or $(WORKERS),$(JOBS)) --dist worksteal --durations=20 --junitxml=$(BUILD)/$@.xml
 
 test: setup-test gen
 	@$(MAKE) --no-print-directory -j$(JOBS) python
