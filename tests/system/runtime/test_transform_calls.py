@@ -429,11 +429,12 @@ MUTANTS = (
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)
 def test_the_proofs_refute_the_error(mutant: Mutant, compiler: Compiler) -> None:
+    """The last setup, which most errors affect, is the first one."""
     source, wrong = plant(mutant, SOURCES, compiler.output)
     sources = [wrong if each == source else each for each in SOURCES]
     wrong_lib = build(compiler, sources, "-Wno-unused-parameter")
     with pytest.raises(AssertionError):
-        for setup in SETUPS:
+        for setup in reversed(SETUPS):
             points = 1 << oracle.width(setup.code)
             with Recorder(wrong_lib, setup, points) as recorder:
                 for first in (points - 16, 0, min(256, points // 2)):
