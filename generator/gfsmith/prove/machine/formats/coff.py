@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lief
 
-from gfsmith.prove.machine.formats.image import BASE, Builder, Image, LoadError, Mark, Section
+from gfsmith.prove.machine.formats.image import BASE, PAGE, Builder, Image, LoadError, Mark, Section
 from gfsmith.prove.machine.x86.padding import MACHINE, without_filling
 
 _CODE_TYPE, _UNINITIALIZED = 0x20, 0x80
@@ -13,6 +13,7 @@ _COMDAT = 0x1000
 _EXECUTE, _WRITE = 0x2000_0000, 0x8000_0000
 _EXTERNAL, _WEAK = 2, 105
 _ABSOLUTE = -1
+_SECTOR = 512
 
 _TYPE = lief.COFF.Relocation.TYPE
 #: S + A - (P + 4 + n): type -> n, the bytes between the field and the end of its instruction.
@@ -173,6 +174,7 @@ def load_image(what: str, data: bytes) -> Image:
     for moved in (field for table in binary.relocations for field in table.entries):
         if moved.type.value:
             build.refer(base + moved.address, 8, base + moved.address, 0, "absolute")
+    _check_mapped(what, binary)
     for section in binary.sections:
         if len(section.content) < min(section.sizeof_raw_data, section.virtual_size):
             raise LoadError(f"{what}: the file is cut off")
@@ -189,6 +191,16 @@ def load_image(what: str, data: bytes) -> Image:
             build.hole(base + entry.iat_address, 8, _text(entry.name))
     _mark_exports(build, binary, base)
     return build.image(base=base)
+
+
+def _check_mapped(what: str, binary: lief.PE.Binary) -> None:
+    """Raise LoadError if the loader of Windows maps other bytes than the headers state: it rounds places and
+    sizes in the file to sectors, and maps the whole file if sections are smaller than pages."""
+    if binary.optional_header.section_alignment % PAGE:
+        raise LoadError(f"{what}: sections are not aligned to pages")
+    for section in binary.sections:
+        if section.pointerto_raw_data % _SECTOR or section.sizeof_raw_data % _SECTOR:
+            raise LoadError(f"{what}: section {_text(section.name)} is not aligned in the file")
 
 
 def _mark_exports(build: Builder, binary: lief.PE.Binary, base: int) -> None:

@@ -14,12 +14,14 @@ from elftools.elf.relocation import RelrRelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from gfsmith.prove.machine.aarch64.relocations import AArch64Relocations
+from gfsmith.prove.machine.formats import dynamic
 from gfsmith.prove.machine.formats.image import (
     BASE,
     PAGE,
     Builder,
     ByteOrder,
     FrameTable,
+    Hole,
     Image,
     LoadError,
     Mark,
@@ -32,9 +34,10 @@ from gfsmith.prove.machine.s390x.relocations import S390xRelocations
 from gfsmith.prove.machine.x86.relocations import X86Relocations
 
 _ALLOC, _WRITE, _EXECUTE, _TLS = 0x2, 0x1, 0x4, 0x400
-_MERGE, _STRINGS = 0x10, 0x20
+_MERGE, _STRINGS, _COMPRESSED = 0x10, 0x20, 0x800
 _PF_X, _PF_W = 0x1, 0x2
 _TOC_SYMBOL = ".TOC."
+_DESCRIPTOR = 16  #: bytes of the longest field of dynamic relocations, but for copies of variables
 #: Sections whose bytes linkers neither replace by another file's, nor rewrite, by the beginning of their
 #: name.
 _ONCE = ".gnu.linkonce"  #: sections of which a linker keeps one for each name
@@ -47,16 +50,6 @@ _MACHINES: dict[str, Relocations] = {
     "RISC-V": RiscVRelocations(),
     "IBM S/390": S390xRelocations(),
 }
-
-
-#: Tables of PT_DYNAMIC: the types of their sections, and the tags of their address and size.
-_TABLES = (
-    (("SHT_DYNSYM",), "DT_SYMTAB", ""),
-    (("SHT_STRTAB",), "DT_STRTAB", "DT_STRSZ"),
-    (("SHT_RELA", "SHT_REL"), "DT_RELA", "DT_RELASZ"),
-    (("SHT_RELA", "SHT_REL"), "DT_JMPREL", "DT_PLTRELSZ"),
-    (("SHT_RELR",), "DT_RELR", "DT_RELRSZ"),
-)
 
 
 def _is_final(section: Any) -> bool:
@@ -114,7 +107,7 @@ class Reader:
 
     def image(self) -> Image:
         self._place_sections()
-        self._check_dynamic()
+        dynamic.check(self.what, self.elf)
         for section in self.elf.iter_sections():
             if isinstance(section, SymbolTableSection):
                 self._mark_functions(section)
@@ -143,8 +136,9 @@ class Reader:
         return BASE if self.kind == "ET_DYN" else 0
 
     def _constant_after_start(self) -> list[tuple[int, int]]:
-        """Return the address ranges that the dynamic loader makes read-only after relocation: whole pages."""
-        segments = [s for s in self.elf.iter_segments() if s["p_type"] == "PT_GNU_RELRO"]
+        """Return the address ranges that the dynamic loader makes read-only after relocation: whole pages
+        of the last such segment."""
+        segments = [s for s in self.elf.iter_segments() if s["p_type"] == "PT_GNU_RELRO"][-1:]
         return [(s["p_vaddr"], (s["p_vaddr"] + s["p_memsz"]) // PAGE * PAGE) for s in segments]
 
     def _place_sections(self) -> None:
@@ -154,6 +148,8 @@ class Reader:
             empty = section["sh_type"] == "SHT_NOBITS"
             if not flags & _ALLOC or (flags & _TLS and empty):
                 continue
+            if flags & _COMPRESSED:  # loaders and linkers differ in whether they expand it
+                raise LoadError(f"{self.what}: section {section.name} is compressed")
             if self.kind != "ET_REL":
                 self._check_mapped(section)
             writable = bool(flags & _WRITE) and not any(
@@ -212,27 +208,6 @@ class Reader:
         if any(one[1] > other[0] for one, other in pairwise(pages)):
             raise LoadError(f"{self.what}: two segments share a page")
         return found
-
-    def _check_dynamic(self) -> None:
-        """Raise LoadError unless the section headers name the tables that the dynamic loader finds by
-        PT_DYNAMIC."""
-        dynamic: list[Any] = [s for s in self.elf.iter_segments() if s["p_type"] == "PT_DYNAMIC"]
-        for segment in dynamic:
-            tags = {str(tag["d_tag"]): int(tag["d_val"]) for tag in segment.iter_tags()}
-            if unknown := [tag for tag in tags if tag.isdigit()]:
-                raise LoadError(f"{self.what}: PT_DYNAMIC has an unknown tag {int(unknown[0]):#x}")
-            for kind, start, size in _TABLES:
-                sections = [
-                    s for s in self.elf.iter_sections() if s["sh_type"] in kind and s["sh_flags"] & _ALLOC
-                ]
-                if start not in tags:
-                    continue
-                low, high = tags[start], tags[start] + tags.get(size, 1)
-                inside = [s for s in sections if low <= s["sh_addr"] < high]
-                listed = sum(s["sh_size"] for s in inside)
-                first = any(s["sh_addr"] == low for s in inside) or not tags.get(size, 1)
-                if not first or (size in tags and listed != tags[size]):
-                    raise LoadError(f"{self.what}: the section headers differ from {start} of PT_DYNAMIC")
 
     def _whole(self, data: bytes, size: int) -> bytes:
         if len(data) != size:
@@ -326,7 +301,8 @@ class Reader:
         self.build.refer(place, size, named, target + addend, part, origin)
 
     def _apply_dynamic(self, entry: Any, symbol: Any) -> None:
-        """Apply one relocation of a linked file; a field that is not a plain address becomes a hole."""
+        """Apply one relocation of a linked file; a field that is not a plain address becomes a hole, of
+        all bytes if it is a descriptor or a copy of a variable of another file."""
         kind, place = entry["r_info_type"], entry["r_offset"] + self.bias
         name = "" if symbol is None else symbol.name
         target = None if symbol is None else self._target(symbol)
@@ -342,7 +318,10 @@ class Reader:
         elif kind == types.absolute and target is not None:
             self.build.patch(place, 8, target + entry["r_addend"], None)
         else:
-            self.build.hole(place, 8, name or self._kind_name(kind))
+            address = kind in (types.relative, types.absolute) or kind in types.pointers
+            self.build.section_at(place, 1)
+            size = 8 if address else max(_DESCRIPTOR, 0 if symbol is None else symbol["st_size"])
+            self.build.holes.append(Hole(place, size, name or self._kind_name(kind)))
 
     def _kind_name(self, kind: int) -> str:
         name = str(describe_reloc_type(kind, self.elf))

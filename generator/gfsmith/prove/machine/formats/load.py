@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _ARCHIVE = b"!<arch>\n"
+_MEMBER_HEADER = 60
 _MACHO = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")
 _COFF_AMD64 = b"\x64\x86"
 _BIG_COFF = b"\x00\x00\xff\xff"
@@ -156,10 +157,29 @@ def _members(path: Path, data: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield name and contents of the members of an archive, in their order."""
     try:
         archive = arpy.Archive(fileobj=BytesIO(data))
-        for header in archive.infolist():
+        members = archive.infolist()
+        _check_archive(path, data, archive.headers, {header.offset for header in members})
+        for header in members:
             yield header.name.decode("utf-8", "replace"), archive.open(header).read()
     except _DAMAGE as error:
         raise LoadError(f"{path}: damaged archive") from error
+
+
+def _check_archive(path: Path, data: bytes, headers: list[arpy.ArchiveFileHeader], members: set[int]) -> None:
+    """Raise LoadError for an archive in which a linker may see other members: a size with other characters
+    than digits, a table behind the first member, an index with the place of no member."""
+    first = min(members, default=len(data))
+    for header in headers:
+        size = data[header.offset + 48 : header.offset + 58]  # <ar.h>: ar_size
+        if not size.strip(b" ").isdigit() or (header.offset not in members and header.offset > first):
+            raise LoadError(f"{path}: an archive that linkers may read differently")
+    head = data[len(_ARCHIVE) :]
+    width = 8 if head.startswith(b"/SYM64/ ") else 4 if head.startswith(b"/ ") else 0
+    index = data[len(_ARCHIVE) + _MEMBER_HEADER :]
+    count = int.from_bytes(index[:width], "big")
+    places = (int.from_bytes(index[n * width : (n + 1) * width], "big") for n in range(1, count + 1))
+    if not all(place in members for place in places):
+        raise LoadError(f"{path}: the index of the archive names a place that has no member")
 
 
 def _parse(what: str, data: bytes) -> Image:

@@ -25,7 +25,10 @@ _IS_ABSOLUTE, _IN_SECTION = 0x2, 0xE
 #: <mach-o/loader.h>: section types without bytes in the file, and attributes of code.
 _ZEROFILL, _THREAD_LOCAL_ZEROFILL = {0x1, 0xC}, 0x12
 _CODE = 0x8000_0400
-_REGULAR, _WEAK_DEFINITION, _SUBSECTIONS = 0x0, 0x80, 0x2000
+_STUB_AND_RESOLVER = 0x10
+_REGULAR, _SUBSECTIONS = 0x0, 0x2000
+#: Symbols that another definition may replace, and functions that return the address of another one.
+_WEAK_DEFINITION, _RESOLVER = 0x80, 0x100
 _PROT_WRITE, _PROT_EXECUTE = 2, 4
 _READ_ONLY = ("__TEXT", "__DATA_CONST")
 #: <mach-o/x86_64/reloc.h>
@@ -39,7 +42,7 @@ class _Symbol(NamedTuple):
     kind: int
     section: int
     value: int
-    weak: bool
+    weak: bool  #: in an object: replaceable, or a resolver
 
 
 class _Entry(NamedTuple):
@@ -63,9 +66,11 @@ def load(what: str, data: bytes) -> Image:
     if fat is None:
         raise LoadError(f"{what}: damaged Mach-O file")
     parts = list(fat)
-    for part in parts:
-        if part.header.cpu_type == lief.MachO.Header.CPU_TYPE.X86_64:
-            return _Reader(what, data[part.fat_offset :], part).image()
+    mine = [part for part in parts if part.header.cpu_type == lief.MachO.Header.CPU_TYPE.X86_64]
+    if len(mine) > 1:  # the loader takes that for x86_64h, if the CPU has AVX2
+        raise LoadError(f"{what}: a universal file with {len(mine)} parts for x86-64")
+    if mine:
+        return _Reader(what, data[mine[0].fat_offset :], mine[0]).image()
     names = ", ".join(part.header.cpu_type.name for part in parts)
     raise LoadError(f"{what}: Mach-O for {names}, not for x86-64")
 
@@ -96,6 +101,7 @@ class _Reader:
             self._mark(symbol)
         frames = self._frames(sections)
         if self.linked:
+            self._check_exports()
             for address in self._filled_in_later():
                 self.build.hole(address + BASE, 8, "dyld")
         else:
@@ -120,13 +126,15 @@ class _Reader:
         ):
             begin = command.strings_offset + name_at
             name = self.data[begin : self.data.index(b"\0", begin)].decode("utf-8", "replace")
-            found.append(_Symbol(name, kind, section, value, bool(description & _WEAK_DEFINITION)))
+            weak = bool(description & (0 if self.linked else _WEAK_DEFINITION | _RESOLVER))
+            found.append(_Symbol(name, kind, section, value, weak))
         return found
 
     def _place(self, index: int, section: lief.MachO.Section) -> None:
         kind, attributes = section.type.value & 0xFF, section.flags.value
         if section.segment_name == "__DWARF" or kind == _THREAD_LOCAL_ZEROFILL:
             return
+        self._check_mapped(section)
         self.placed[index] = self.build.place(
             _text(section.name),
             starts=self._starts(index, section),
@@ -139,6 +147,19 @@ class _Reader:
             size=section.size,
             address=section.virtual_address + BASE if self.linked else None,
         )
+
+    def _check_mapped(self, section: lief.MachO.Section) -> None:
+        """Raise LoadError unless the dynamic loader, which maps segments, maps a section as its header
+        states."""
+        segment = section.segment
+        if not self.linked or not section.size:
+            return
+        offset = section.virtual_address - segment.virtual_address if segment is not None else -1
+        stored = section.type.value & 0xFF not in _ZEROFILL
+        size = (segment.file_size if stored else segment.virtual_size) if segment is not None else 0
+        place = section.offset - segment.file_offset if stored and segment is not None else offset
+        if not 0 <= offset == place <= size - section.size:
+            raise LoadError(f"{self.what}: section {_text(section.name)} is not mapped as its header states")
 
     def _protection(self, section: lief.MachO.Section) -> int:
         """Return the access rights of the segment of a linked section; of an object's section, all rights
@@ -165,10 +186,21 @@ class _Reader:
         spelled = symbol.name.startswith("_") and "." not in symbol.name
         if section.executable and (symbol.kind & _EXTERNAL or spelled):
             place = symbol.value - section.original + section.address
-            if symbol.weak and not self.linked:
+            if symbol.weak:
                 self.build.disputed.add(symbol.name.removeprefix("_"))
                 return
             self.build.marks.append(Mark(symbol.name.removeprefix("_"), place, 0))
+
+    def _check_exports(self) -> None:
+        """Dispute the names that the dynamic loader finds at another place than the table of symbols has, or
+        whose function returns the address of another one."""
+        marked = {(mark.symbol, mark.address) for mark in self.build.marks}
+        tables = (self.binary.dyld_info, self.binary.dyld_exports_trie)
+        for export in (export for table in tables if table is not None for export in table.exports):
+            name = _text(export.symbol.name).removeprefix("_") if export.symbol is not None else ""
+            resolver = export.flags & _STUB_AND_RESOLVER
+            if resolver or (name, export.address + BASE) not in marked:
+                self.build.disputed.add(name)
 
     def _entries(self, section: lief.MachO.Section) -> list[_Entry]:
         start, count = section.relocation_offset, section.numberof_relocations
