@@ -29,7 +29,7 @@ FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
     "none": (0, ()),
 }
 _NAME = re.compile(
-    r"\w+?_(dot|mad|mul|xor|horner|i?fft4?|i?fft4lines)_(n|[0-9]+)x([0-9]+)(?:_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
+    r"\w+?_(dot|mad|mul|xor|horner|i?fft4?|i?fft4lines)_(n|[0-9]+)x([0-9]+)(_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
 )
 
 
@@ -58,22 +58,28 @@ class Spec:
 
     @property
     def features(self) -> frozenset[str]:
-        name = self._name()[3]
+        name = self._name()[4]
         known = LEVELS[: LEVELS.index(name.removeprefix("gfni_")) + 1]
         return frozenset(known) | ({"gfni"} if name.startswith("gfni_") else set())
 
-    def _name(self) -> tuple[str, str, str, str]:
+    def _name(self) -> tuple[str, str, str, str | None, str]:
         found = _NAME.fullmatch(self.symbol)
         require(found is not None, "{} is no name of a kernel", self.symbol)
         return found.groups()  # type: ignore[union-attr, return-value]
 
     def check(self) -> None:
         """Raise Rejected unless the description fits the kernel's name and itself."""
-        operation, inputs, outputs, _ = self._name()
+        operation, inputs, outputs, code, _ = self._name()
         named = operation, None if inputs == "n" else int(inputs), int(outputs)
         shape = [self.inputs] * self.outputs
         require(named == (self.operation, self.inputs, self.outputs), "its name states another kernel")
         require(self.table in FORMATS, "an unknown table format")
+        no_table = code is not None or operation in ("xor", "horner")
+        require((self.rows is None) == (code is None), "known coefficients, or none, unlike its name")
+        require((self.table == "none") == no_table, "a table of coefficients, or none, unlike its name")
+        own = operation in ("mad", "mul") or (self.elements > 1 and not self.in_lines)
+        fits = self.in_place == own and (not self.ahead or "_pipe" in self.symbol)
+        require(fits, "other promises about its arguments than its name states")
         require(self.operation not in ("mul", "xor") or self.outputs == 1, "mul and xor have one output")
         require(self.rows is None or [len(row) for row in self.rows] == shape, "a matrix of another shape")
         known = {coefficient for row in self.rows or () for coefficient in row}
@@ -82,8 +88,8 @@ class Spec:
         butterfly = self.outputs in (self.elements, 2 * self.elements) and self.inputs == self.outputs
         fits = butterfly and self.rows is None and self.table in ("nibble", "affine")
         require(self.elements == 1 or fits, "a butterfly of another shape or without maps")
-        pairs = self.entries == 2 and self.table == "affine" and not self.in_place
-        require(not self.in_lines or pairs, "lines of other elements than pairs, or in place")
+        pairs = self.entries == 2 and self.table == "affine"
+        require(not self.in_lines or pairs, "lines of other elements than pairs")
         require(0 <= self.left_over < self.group and self.ahead >= 0, "a wrong group")
         orders = {"horner": (True,), "xor": (True, False)}.get(self.operation, (False,))
         require(self.descending in orders, "a wrong order of the sources")

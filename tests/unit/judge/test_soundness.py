@@ -24,7 +24,7 @@ PLAIN: dict[str, Any] = {
     "table": "nibble",
     "rows": None,
     "polynomial": 0x11B,
-    "in_place": False,
+    "in_place": True,
     "group": 1,
     "descending": False,
     "ahead": 0,
@@ -76,6 +76,7 @@ LINES = PLAIN | {
     "inputs": 8,
     "outputs": 8,
     "table": "affine",
+    "in_place": False,
 }
 
 
@@ -89,18 +90,39 @@ def test_a_shard_in_lines_is_32_bytes_of_each() -> None:
             memory.load(state, Pointer(Region("dst", 1), offset), length)
 
 
-@pytest.mark.parametrize(
-    "changes", [{"in_place": True}, {"table": "nibble"}, {"inputs": 4, "outputs": 4}], ids=str
-)
+@pytest.mark.parametrize("changes", [{"table": "nibble"}, {"inputs": 4, "outputs": 4}], ids=str)
 def test_lines_of_other_elements_are_rejected(changes: dict[str, Any]) -> None:
     symbol = f"gfs_fft4lines_{changes.get('inputs', 8)}x{changes.get('outputs', 8)}__gfni_avx2_u1"
     with pytest.raises(Rejected, match="lines of other elements"):
         spec.read(LINES | changes | {"symbol": symbol})
 
 
+KNOWN: dict[str, Any] = {"symbol": "gfs_mad_2x4_cauchy__sse_u1", "table": "none", "rows": [[1, 2]] * 4}
+
+
 @pytest.mark.parametrize("changes", [{"polynomial": 0x1B}, {"rows": [[256, 1]] * 4}], ids=str)
 def test_another_field_is_rejected(changes: dict[str, Any]) -> None:
     with pytest.raises(Rejected, match="another field"):
+        spec.read(PLAIN | KNOWN | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"rows": [[0, 0]] * 4}, "known coefficients"),
+        ({"table": "none"}, "a table of coefficients"),
+        (KNOWN | {"rows": None}, "known coefficients"),
+        (KNOWN | {"table": "nibble"}, "a table of coefficients"),
+        ({"in_place": False}, "other promises"),
+        ({"ahead": 1}, "other promises"),
+        (LINES | {"in_place": True}, "other promises"),
+    ],
+    ids=str,
+)
+def test_a_description_unlike_the_name_is_rejected(changes: dict[str, Any], reason: str) -> None:
+    """Without a table, for example, zeros would be the products of run-time coefficients."""
+    assert spec.read(PLAIN) and spec.read(PLAIN | KNOWN)
+    with pytest.raises(Rejected, match=reason):
         spec.read(PLAIN | changes)
 
 
