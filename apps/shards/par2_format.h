@@ -34,6 +34,9 @@ enum {
   PAR2_MOST_BLOCKS = 32768 /* so many constants exist */
 };
 
+/* Bytes of a block, so that a padded one can be hashed in seconds. */
+#define PAR2_MOST_BLOCK ((uint64_t)1 << 32)
+
 #define PAR2_MAGIC "PAR2\0PKT"
 #define PAR2_TYPE_MAIN "PAR 2.0\0Main\0\0\0"
 #define PAR2_TYPE_DESCRIPTION "PAR 2.0\0FileDesc"

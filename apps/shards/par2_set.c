@@ -18,7 +18,6 @@
 
 #define SUFFIX ".par2"
 enum { MOST_MAIN = 16 * 1024 * 1024 }; /* bytes of a Main packet */
-#define MOST_BLOCK ((uint64_t)1 << 32) /* so that a padded block can be hashed in seconds */
 
 bool par2_is_volume(const char *path) {
   const char *name = path_last(path);
@@ -119,7 +118,7 @@ static int interpret_main(par2_set *set, const uint8_t *body, size_t ids) {
   uint64_t recoverable = par2_get(body + 8, 4);
   if (memcmp(digest, set->id, PAR2_ID) != 0)
     broken = "the id of the set does not match";
-  else if (set->block == 0 || set->block % 4 != 0 || set->block > MOST_BLOCK)
+  else if (set->block == 0 || set->block % 4 != 0 || set->block > PAR2_MOST_BLOCK)
     broken = "the block size must be a multiple of 4, at most 4 GiB";
   else if (recoverable > ids || recoverable > PAR2_MOST_BLOCKS)
     broken = "the number of files is wrong";

@@ -173,6 +173,9 @@ static int choose_block(par2_set *set, const options *opt) {
                   (unsigned long long)files,
                   (unsigned long long)(most < PAR2_MOST_BLOCKS ? most : PAR2_MOST_BLOCKS));
   set->block = opt->block != 0 ? opt->block : block_for(set, most);
+  if (set->block > PAR2_MOST_BLOCK)
+    return refuse("%s: blocks of %llu bytes are larger than 4 GiB: --blocks N allows more blocks",
+                  set->name, (unsigned long long)set->block);
   if (count_blocks(set, set->block) > PAR2_MOST_BLOCKS)
     return refuse("%s: blocks of %llu bytes are more than %d", set->name,
                   (unsigned long long)set->block, PAR2_MOST_BLOCKS);
