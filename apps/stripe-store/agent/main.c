@@ -221,7 +221,7 @@ int main(int argc, char **argv) {
   if (!streams_occupy())
     return refuse("cannot open /dev/null: %s", strerror(errno));
   report_survive();
-  if (!settings_parse(&o, argc, argv))
+  if (!settings_parse(&o, argc, argv) || !files_guarded(o.folder))
     return EXIT_REFUSED;
   files_hold(o.folder);
   if (sodium_init() < 0)

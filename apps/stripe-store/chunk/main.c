@@ -167,7 +167,7 @@ int main(int argc, char **argv) {
   if (!streams_occupy())
     return refuse("cannot open /dev/null: %s", strerror(errno));
   report_survive();
-  if (!parse(&o, argc, argv))
+  if (!parse(&o, argc, argv) || !files_guarded(o.folder))
     return EXIT_REFUSED;
   files_hold(o.folder);
   snprintf(name, sizeof name, "stripe-chunk %llu", o.rank);

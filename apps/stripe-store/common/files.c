@@ -57,6 +57,19 @@ static int open_folder(const char *folder, int flags) {
   return files_folder(path, folder) ? open(path, flags | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
+bool files_guarded(const char *folder) {
+  char path[FILES_PATH];
+  struct stat info;
+  if (!files_folder(path, folder) || stat(path, &info) != 0)
+    return true;
+  bool own = info.st_uid == geteuid() || info.st_uid == 0, open = (info.st_mode & S_IWOTH) != 0;
+  if (!own)
+    report("%s: belongs to another user", folder);
+  else if (open)
+    report("%s: all users can write to it: chmod o-w it", folder);
+  return own && !open;
+}
+
 static bool read_all(int fd, char *text) {
   size_t at = 0;
   ssize_t n = 0;

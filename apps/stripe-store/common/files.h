@@ -22,6 +22,9 @@ void files_hold(const char *folder);
 bool files_folder(char path[FILES_PATH], const char *folder);
 /* FOLDER/NAME, or a path through the descriptor of a held folder. False: too long: errno. */
 bool files_path(char path[FILES_PATH], const char *folder, const char *name);
+/* May only this user and root change a folder? Another user could replace the passwords, or lead a
+ * file elsewhere by a symbolic link. False after a report; true if there is no such folder. */
+bool files_guarded(const char *folder);
 /* Read a file of at most FILES_TEXT - 1 bytes, and append a zero byte. False: errno. */
 bool files_read(const char *folder, const char *name, char text[FILES_TEXT]);
 /* Write a file through a temporary file, flush and rename: at any time it holds the complete old or

@@ -65,7 +65,7 @@ static bool make_folder(const char *folder, bool *created) {
   }
   *created = mkdir(folder, 0700) == 0;
   if (*created || errno == EEXIST)
-    return true;
+    return files_guarded(folder);
   report("cannot create %s: %s", folder, strerror(errno));
   return false;
 }

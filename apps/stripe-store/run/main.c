@@ -326,7 +326,7 @@ static int run_command(int argc, char **argv) {
 
 static int stop_command(const char *folder) {
   const struct timespec step = {.tv_nsec = 20000000};
-  if (!option_folder(folder))
+  if (!option_folder(folder) || !files_guarded(folder))
     return EXIT_REFUSED;
   pid_t pid = folder_holder(folder);
   if (pid == 0)

@@ -597,6 +597,27 @@ def test_a_refused_run_keeps_a_folder_of_the_user(programs: Path, tmp_path: Path
     assert (folder / "key").read_text() == "00" * 32
 
 
+def test_a_folder_that_others_can_change(programs: Path, tmp_path: Path) -> None:
+    """They could choose the passwords, and have other files overwritten by links."""
+    folder, other = tmp_path / "store", tmp_path / "other"
+    folder.mkdir()
+    other.write_text("a file of the user\n")
+    (folder / "store.lock").symlink_to(other)
+    (folder / "key").touch(0o600)
+    (folder / "key").write_text("00" * 32)
+    folder.chmod(0o777)
+    cases = [f"{folder}: all users can write to it: chmod o-w it"]
+    if os.geteuid() == 0:
+        cases.append(f"{folder}: belongs to another user")
+    for line in cases:
+        assert refusal(programs, "stripe-store", "run", folder) == f"stripe-store: {line}"
+        assert refusal(programs, "stripe-store", "stop", folder) == f"stripe-store: {line}"
+        assert refusal(programs, "stripe-agent", folder) == f"stripe-agent: {line}"
+        assert refusal(programs, "stripe-chunk", "1", folder) == f"stripe-chunk: {line}"
+        os.chown(folder, 12345 if os.geteuid() == 0 else -1, -1)
+    assert other.read_text() == "a file of the user\n"
+
+
 def test_keys_that_are_refused(programs: Path, tmp_path: Path) -> None:
     key = tmp_path / "key"
     agent = ("stripe-agent", tmp_path)
