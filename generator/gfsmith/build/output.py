@@ -106,15 +106,17 @@ def _digest(text: str) -> str:
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of a folder, empty if there is none. Raises OutputError if it is invalid."""
+    path = folder / MANIFEST
     try:
-        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        pipe = path.exists() and not path.is_file() and not path.is_dir()  # its reading would not end
+        data = None if pipe else json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except NotADirectoryError:
         file = next(path for path in (folder, *folder.parents) if path.exists())
-        raise OutputError(f"{folder / MANIFEST}: {file} is not a folder") from None
+        raise OutputError(f"{path}: {file} is not a folder") from None
     except OSError as error:
-        raise OutputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
+        raise OutputError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
         data = None
     if (
@@ -122,9 +124,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         or not isinstance(data.get("files"), dict)
         or not _are_inside(data["files"])
     ):
-        raise OutputError(
-            f"{folder / MANIFEST}: not a manifest of gfsmith; name another folder, or move the file"
-        )
+        raise OutputError(f"{path}: not a manifest of gfsmith; name another folder, or move the file")
     return data
 
 
@@ -234,12 +234,16 @@ def differences(folder: Path, files: Mapping[str, str]) -> list[str]:
     file."""
     found = []
     for path, text in sorted(files.items()):
-        try:
-            if (folder / path).read_text(encoding="utf-8") != text:
-                found.append(f"{path}: differs from the generator's output")
-        except FileNotFoundError:
+        if not os.path.lexists(folder / path):
             found.append(f"{path}: missing")
+        elif not _has_text(folder / path, text):
+            found.append(f"{path}: differs from the generator's output")
     return found + [f"{path}: not an output of the generator" for path in _foreign(folder, files)]
+
+
+def _has_text(path: Path, text: str) -> bool:
+    """Return whether a file has this text, with the ends of lines of any system. A pipe is not read."""
+    return path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text
 
 
 def _foreign(folder: Path, files: Mapping[str, str]) -> list[str]:

@@ -192,6 +192,18 @@ def test_check_names_differences(project: Path) -> None:
     assert _snapshot(folder) == before
 
 
+def test_check_names_files_that_are_no_text(project: Path) -> None:
+    """Of another user or a failing disk; a pipe is not read."""
+    _gen(project)
+    folder = project / "gen_out"
+    (folder / "kernels.inc").write_bytes(b"\xff\xfe")
+    (folder / "matrices.inc").unlink()
+    os.mkfifo(folder / "matrices.inc")
+    result = _gen(project, "--check")
+    assert result.exit_code == 1
+    assert "kernels.inc: differs" in result.output and "matrices.inc: differs" in result.output
+
+
 def test_check_ignores_the_users_files(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The output folder may be the folder of a project."""
     monkeypatch.chdir(project)
@@ -295,6 +307,14 @@ def test_a_manifest_of_something_else_is_left_alone(text: str, project: Path) ->
     assert result.exit_code == 2
     assert "MANIFEST.json: not a manifest of gfsmith; name another folder, or move the file" in result.stderr
     assert (folder / "MANIFEST.json").read_text() == text
+
+
+def test_a_pipe_as_manifest_is_not_read(project: Path) -> None:
+    folder = project / "gen_out"
+    folder.mkdir()
+    os.mkfifo(folder / "MANIFEST.json")
+    result = _gen(project)
+    assert result.exit_code == 2 and "MANIFEST.json: not a manifest of gfsmith" in result.stderr
 
 
 @pytest.mark.parametrize("form", ["amalgamation", "tree"])
