@@ -67,15 +67,17 @@ static int start(archive *tar, char *const *arguments, int as) {
 }
 
 int archive_create(archive *tar, const char *folder) {
-  char *arguments[] = {
-      "tar", "--create", "--format=posix", "--file=-", "--directory", (char *)folder, ".", NULL};
+  char *arguments[] = {"tar",      "--create",    "--acls",       "--format=posix",
+                       "--file=-", "--directory", (char *)folder, ".",
+                       NULL};
   tar->folder = NULL;
   return start(tar, arguments, 1);
 }
 
 int archive_extract(archive *tar, const char *folder) {
-  char *arguments[] = {"tar",      "--extract",   "--preserve-permissions", "--verbose",
-                       "--file=-", "--directory", (char *)folder,           NULL};
+  char *arguments[] = {"tar",       "--extract", "--acls",      "--preserve-permissions",
+                       "--verbose", "--file=-",  "--directory", (char *)folder,
+                       NULL};
   tar->folder = folder;
   return start(tar, arguments, 0);
 }

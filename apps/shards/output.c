@@ -107,15 +107,12 @@ static int open_temporary(const output *out) {
   return fd;
 }
 
-int output_open(output *outs, size_t count, mode_t mode) {
-  mode_t mask = umask(0);
-  umask(mask);
+int output_open(output *outs, size_t count, const rights *given) {
   for (size_t i = 0; i < count; i++) {
     output *out = &outs[i];
     out->fd = open_temporary(out);
     out->made = out->fd >= 0;
-    out->mode = mode & ~mask & 0666;
-    if (!out->made || fchmod(out->fd, out->mode) != 0)
+    if (!out->made || rights_give(out->fd, given, &out->mode) != 0)
       return refuse("cannot create a file in %s: %s", out->folder, strerror(errno));
   }
   return TOOL_OK;

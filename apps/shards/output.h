@@ -5,6 +5,8 @@
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
 
+#include "rights.h"
+
 #include <gfsmith_shards.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +35,8 @@ typedef struct output {
  * not allocate memory. A caller that sets `at` afterwards has all names made in that open folder,
  * even if its path leads elsewhere meanwhile. */
 int output_plan(output *out, char *final_path, bool replace);
-/* Create the temporary files, with the permissions `mode` minus the umask. */
-int output_open(output *outs, size_t count, mode_t mode);
+/* Create the temporary files. */
+int output_open(output *outs, size_t count, const rights *given);
 /* Close a temporary file until it is used, because there are too many for all to be open. */
 int output_rest(output *out);
 /* A descriptor of the temporary file, and its end: 0, or -1 and errno. Several tasks may use it. */

@@ -268,9 +268,10 @@ int command_par2_create(const options *opt) {
   if (md5_require() != TOOL_OK)
     return TOOL_REFUSED;
   creation *job = must_alloc(1, sizeof *job);
+  const rights given = rights_new();
   int status = plan(job, opt);
   if (status == TOOL_OK)
-    status = output_open(job->volumes.outs, job->volumes.count, 0666);
+    status = output_open(job->volumes.outs, job->volumes.count, &given);
   if (status == TOOL_OK)
     status = compute(job, opt);
   if (status == TOOL_OK)

@@ -250,7 +250,7 @@ static int plan(par2_job *job) {
   return status == TOOL_OK ? check_distinct(set) : status;
 }
 
-/* Open temporary files, as private as the damaged files are. */
+/* Open temporary files, with the permissions of the damaged files. */
 static int open_outputs(par2_job *job) {
   int status = TOOL_OK;
   bool all = may_open_all(job);
@@ -259,7 +259,8 @@ static int open_outputs(par2_job *job) {
     const output *out = &job->outs[n];
     bool exists = job->kept[n] != NULL && fstatat(out->at, output_name(out, out->final_path), &info,
                                                   AT_SYMLINK_NOFOLLOW) == 0;
-    status = output_open(&job->outs[n], 1, exists ? info.st_mode : 0666);
+    rights given = exists ? rights_again(out->final_path, &info) : rights_new();
+    status = output_open(&job->outs[n], 1, &given);
     if (status == TOOL_OK && !all)
       status = output_rest(&job->outs[n]);
   }

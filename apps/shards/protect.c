@@ -31,7 +31,7 @@ typedef struct protect {
   bool is_tar;
   archive tar;
   struct stat info;
-  mode_t mode; /* of the shards */
+  rights given; /* to the shards */
   gfsmith_shards_header header;
   unsigned shards;
   uint64_t length;
@@ -40,7 +40,7 @@ typedef struct protect {
 
 static int open_source(protect *job) {
   if (strcmp(job->source, "-") == 0) {
-    job->mode = 0600;
+    job->given = rights_private();
     return TOOL_OK;
   }
   job->input = open_input(job->source);
@@ -49,7 +49,7 @@ static int open_source(protect *job) {
   if (fstat(job->input, &job->info) != 0)
     return refuse("cannot read %s: %s", job->source, strerror(errno));
   job->is_tar = S_ISDIR(job->info.st_mode);
-  job->mode = job->is_tar ? 0600 : job->info.st_mode;
+  job->given = job->is_tar ? rights_private() : rights_like(job->source, &job->info);
   if (!job->is_tar && !S_ISREG(job->info.st_mode))
     return refuse("%s is neither a regular file nor a folder (- protects standard input)",
                   job->source);
@@ -218,7 +218,7 @@ static int open_outputs(protect *job, const options *opt) {
     status = output_plan(&job->outs[i], path_try_join(job->folder, name), false);
   }
   if (status == TOOL_OK)
-    status = output_open(job->outs, job->shards, job->mode);
+    status = output_open(job->outs, job->shards, &job->given);
   return status == TOOL_OK && job->is_tar ? archive_create(&job->tar, job->source) : status;
 }
 

@@ -50,6 +50,20 @@ static int check_judged(const shard_set *set) {
   return TOOL_OK;
 }
 
+/* The path of the shard that is written. Through a symbolic link, only a shard of this set is
+ * replaced: the link may be that of another user. NULL after a message. */
+static char *target_path(const shard_set *set, unsigned index) {
+  const shard_file *file = set->given[index];
+  const char *path = set_path(set, index);
+  struct stat info;
+  if (lstat(path, &info) != 0 || !S_ISLNK(info.st_mode))
+    return must_copy(path);
+  char *target = file != NULL && file->why == NULL ? realpath(path, NULL) : NULL;
+  if (target == NULL)
+    refuse("%s is a symbolic link to no shard of this set: remove it, or name the shard", path);
+  return target;
+}
+
 /* After this, no memory is allocated with must_alloc. */
 static int plan_targets(repair *job) {
   int status = TOOL_OK;
@@ -58,7 +72,9 @@ static int plan_targets(repair *job) {
     if (set_intact(&job->set, i))
       continue;
     bool exists = job->set.given[i] != NULL && job->set.given[i]->error != ENOENT;
-    char *path = must_copy(set_path(&job->set, i));
+    char *path = target_path(&job->set, i);
+    if (path == NULL)
+      return TOOL_REFUSED;
     status = output_plan(&job->outs[job->count], path, exists);
     job->index[job->count++] = i;
   }
@@ -127,12 +143,24 @@ static int examine(repair *job, const options *opt) {
   return status == TOOL_OK ? plan_targets(job) : status;
 }
 
+/* A missing shard gets the permissions of another one. */
+static int open_outputs(repair *job) {
+  int status = TOOL_OK;
+  for (unsigned n = 0; n < job->count && status == TOOL_OK; n++) {
+    const output *out = &job->outs[n];
+    const shard_file *old = out->replace ? job->set.given[job->index[n]] : job->set.first;
+    rights given = rights_again(old->path, &old->info);
+    status = output_open(&job->outs[n], 1, &given);
+  }
+  return status;
+}
+
 static int write_targets(repair *job, const options *opt) {
   int status = lock_folders(job);
   if (status == TOOL_OK)
     status = check_unchanged(&job->set);
   if (status == TOOL_OK)
-    status = output_open(job->outs, job->count, job->set.first->info.st_mode);
+    status = open_outputs(job);
   if (status == TOOL_OK && job->count > 0)
     status = rebuild(job, opt);
   return status == TOOL_OK ? output_commit(job->outs, job->count) : status;

@@ -62,9 +62,10 @@ static int failure(const restore *job, const char *target, int status) {
 
 static int restore_file(restore *job, const options *opt) {
   gfsmith_shards_sink sink = {output_write, &job->out};
+  const rights given = rights_like(job->set.first->path, &job->set.first->info);
   int status = output_plan(&job->out, must_copy(opt->output), opt->force);
   if (status == TOOL_OK)
-    status = output_open(&job->out, 1, job->set.first->info.st_mode);
+    status = output_open(&job->out, 1, &given);
   if (status != TOOL_OK)
     return status;
   status = scan_join(&job->set, opt, &sink);

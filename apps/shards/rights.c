@@ -1,0 +1,52 @@
+#include "rights.h"
+
+#include <stdbool.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { DATA = 0666, OWNER = 0600, ALL = 0777 };
+enum { GROUP_SHIFT = 3 };
+
+static const uid_t no_owner = (uid_t)-1;
+static const gid_t no_group = (gid_t)-1;
+
+static mode_t masked(mode_t mode) {
+  mode_t mask = umask(0);
+  umask(mask);
+  return mode & ~mask & DATA;
+}
+
+/* The bits of the group, as far as all users have them. */
+static mode_t without_group(mode_t mode) {
+  mode_t others = mode & S_IRWXO;
+  return (mode & ~(mode_t)S_IRWXG) | (mode & others << GROUP_SHIFT);
+}
+
+/* With an access control list, the bits of the group are a limit of the list, and not what the
+ * group may do. */
+static bool has_list(const char *path) {
+  return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+}
+
+static mode_t mode_of(const char *path, const struct stat *info) {
+  return has_list(path) ? without_group(info->st_mode) : info->st_mode;
+}
+
+rights rights_new(void) { return (rights){masked(DATA), no_owner, no_group}; }
+
+rights rights_private(void) { return (rights){OWNER, no_owner, no_group}; }
+
+rights rights_like(const char *path, const struct stat *info) {
+  return (rights){masked(mode_of(path, info)), no_owner, info->st_gid};
+}
+
+rights rights_again(const char *path, const struct stat *info) {
+  return (rights){mode_of(path, info) & ALL, info->st_uid, info->st_gid};
+}
+
+int rights_give(int fd, const rights *given, mode_t *mode) {
+  bool kept =
+      fchown(fd, given->owner, given->group) == 0 || fchown(fd, no_owner, given->group) == 0;
+  *mode = kept ? given->mode : without_group(given->mode);
+  return fchmod(fd, *mode);
+}

@@ -1,0 +1,185 @@
+"""Permissions, owners and groups of written files: written again, a file stays usable by its owner, and no
+user may read more than before."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.system.apps.shards.support import DONE, Tool, content, flip, make_set, shard
+
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
+ALICE, BOB, GROUP = 1001, 1002, 2001
+DATA = 700  #: an offset in the first block of a shard
+
+
+def rights(path: Path) -> tuple[int, int, int]:
+    info = path.stat()
+    return stat.S_IMODE(info.st_mode), info.st_uid, info.st_gid
+
+
+def mode(path: Path) -> int:
+    return rights(path)[0]
+
+
+def as_bob(*groups: int) -> Callable[[], None]:
+    def become() -> None:
+        os.setgroups(groups)
+        os.setgid(BOB)
+        os.setuid(BOB)
+
+    return become
+
+
+def set_list(path: Path) -> None:
+    """Let a user, and not the group, read a file: user::rw-, user:ALICE:rw-, group::---, mask::rw-."""
+    entries = (
+        (1, 6, 0xFFFFFFFF),
+        (2, 6, ALICE),
+        (4, 0, 0xFFFFFFFF),
+        (16, 6, 0xFFFFFFFF),
+        (32, 0, 0xFFFFFFFF),
+    )
+    value = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    try:
+        os.setxattr(path, "system.posix_acl_access", value)
+    except OSError as error:
+        if error.errno != errno.EOPNOTSUPP:
+            raise
+        pytest.skip("the file system has no access control lists")
+
+
+@pytest.fixture
+def par2_set(tool: Tool, tmp_path: Path) -> Path:
+    """A file whose users may execute it, with a set of PAR2."""
+    file = tmp_path / "program"
+    file.write_bytes(content(5000))
+    file.chmod(0o775)
+    tool.ok("par2", "create", "--blocks", "10", tmp_path / "set.par2", file)
+    return file
+
+
+def test_par2_keeps_permissions(tool: Tool, par2_set: Path) -> None:
+    flip(par2_set, DATA)
+    assert (
+        tool.run("par2", "repair", par2_set.parent / "set.par2", before=lambda: os.umask(0o77)).status == DONE
+    )
+    assert mode(par2_set) == 0o775 and par2_set.read_bytes() == content(5000)
+
+
+@ROOT_ONLY
+def test_par2_keeps_owners(tool: Tool, par2_set: Path) -> None:
+    os.chown(par2_set, ALICE, GROUP)
+    par2_set.chmod(0o750)
+    flip(par2_set, DATA)
+    tool.ok("par2", "repair", par2_set.parent / "set.par2")
+    assert rights(par2_set) == (0o750, ALICE, GROUP)
+
+
+@ROOT_ONLY
+def test_repair_keeps_owners(tool: Tool, tmp_path: Path) -> None:
+    """Also of missing shards: their owner could not read shards of root."""
+    shards = make_set(tool, tmp_path, content(999))
+    for path in shards.iterdir():
+        os.chown(path, ALICE, GROUP)
+        path.chmod(0o640)
+    flip(shard(shards, 1), DATA)
+    shard(shards, 5).unlink()
+    tool.ok("repair", shards)
+    assert {rights(path) for path in shards.iterdir()} == {(0o640, ALICE, GROUP)}
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("groups, wanted", [((GROUP,), (0o640, BOB, GROUP)), ((BOB,), (0o600, BOB, BOB))])
+def test_another_group_reads_nothing(
+    tool: Tool, tmp_path: Path, groups: tuple[int, ...], wanted: tuple[int, int, int]
+) -> None:
+    """Bob, who may read ALICE's file, protects and restores it: his own group may not."""
+    tmp_path.chmod(0o755)
+    file, bobs = tmp_path / "file", tmp_path / "bob"
+    file.write_bytes(content(999))
+    os.chown(file, BOB, GROUP)
+    file.chmod(0o640)
+    bobs.mkdir()
+    os.chown(bobs, BOB, BOB)
+    become = as_bob(*groups)
+    tool = Tool(Path(shutil.copy(tool.program, tmp_path)), {})  # which Bob may execute
+    assert tool.run("protect", "-k", "2", "-m", "1", file, bobs / "shards", before=become).status == DONE
+    shards = sorted((bobs / "shards").iterdir())
+    assert {rights(path) for path in shards} == {wanted}
+    for path in shards:
+        os.chown(path, BOB, GROUP)
+        path.chmod(0o640)
+    assert tool.run("restore", bobs / "shards", "-o", bobs / "again", before=become).status == DONE
+    assert rights(bobs / "again") == wanted
+
+
+def test_the_mask_of_a_list_is_not_for_the_group(tool: Tool, tmp_path: Path, par2_set: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content(999))
+    file.chmod(0o600)
+    set_list(file)
+    assert mode(file) == 0o660
+    tool.ok("protect", "-k", "2", "-m", "1", file, tmp_path / "shards")
+    assert {mode(path) for path in (tmp_path / "shards").iterdir()} == {0o600}
+    set_list(shard(tmp_path / "shards", 0))
+    tool.ok("restore", tmp_path / "shards", "-o", tmp_path / "again")
+    assert mode(tmp_path / "again") == 0o600
+    flip(shard(tmp_path / "shards", 0), DATA)
+    tool.ok("repair", tmp_path / "shards")
+    assert mode(shard(tmp_path / "shards", 0)) == 0o600
+    set_list(par2_set)
+    flip(par2_set, DATA)
+    tool.ok("par2", "repair", tmp_path / "set.par2")
+    assert mode(par2_set) == 0o600
+
+
+def test_a_folder_keeps_its_lists(tool: Tool, tmp_path: Path) -> None:
+    """Without its list, a file could be written by its group."""
+    top = tmp_path / "folder"
+    top.mkdir()
+    (top / "file").touch(0o600)
+    set_list(top / "file")
+    tool.ok("protect", "-k", "2", "-m", "1", top, tmp_path / "shards")
+    tool.ok("restore", tmp_path / "shards", "-o", tmp_path / "again")
+    attribute = "system.posix_acl_access"
+    assert os.getxattr(tmp_path / "again" / "file", attribute) == os.getxattr(top / "file", attribute)
+
+
+def linked(shards: Path, index: int) -> tuple[Path, Path]:
+    """Move a shard to another folder, and leave a symbolic link to it. Returns link and shard."""
+    other = shards.parent / "other disk"
+    other.mkdir(exist_ok=True)
+    link = shard(shards, index)
+    moved = link.rename(other / link.name)
+    link.symlink_to(moved)
+    return link, moved
+
+
+def test_a_linked_shard_is_repaired_where_it_is(tool: Tool, tmp_path: Path) -> None:
+    shards = make_set(tool, tmp_path, content(999))
+    link, moved = linked(shards, 1)
+    whole = moved.read_bytes()
+    flip(moved, DATA)
+    tool.ok("repair", shards)
+    assert link.is_symlink() and not moved.is_symlink() and moved.read_bytes() == whole
+    assert tool.ok("verify", shards)
+
+
+@pytest.mark.parametrize("text", [None, b"a file of another user", bytes(1000)])
+def test_a_link_to_no_shard_is_not_followed(tool: Tool, tmp_path: Path, text: bytes | None) -> None:
+    shards = make_set(tool, tmp_path, content(999))
+    link, moved = linked(shards, 1)
+    moved.unlink()
+    if text is not None:
+        moved.write_bytes(text)
+    line = tool.refusal("repair", *shards.iterdir())
+    assert "symbolic link" in line or "is not a shard file" in line
+    assert link.is_symlink() and (moved.read_bytes() if moved.exists() else None) == text
