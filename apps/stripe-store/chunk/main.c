@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char usage[] =
     "usage: stripe-chunk [options] RANK FOLDER\n"
@@ -167,8 +168,10 @@ int main(int argc, char **argv) {
   if (!streams_occupy())
     return refuse("cannot open /dev/null: %s", strerror(errno));
   report_survive();
-  if (!parse(&o, argc, argv) || !files_guarded(o.folder))
+  if (!parse(&o, argc, argv) || !files_guarded(o.folder) ||
+      (o.disk != NULL && !files_guarded(o.disk)))
     return EXIT_REFUSED;
+  umask(S_IRWXG | S_IRWXO); /* SQLite's files have the values */
   files_hold(o.folder);
   snprintf(name, sizeof name, "stripe-chunk %llu", o.rank);
   report_name(name);

@@ -64,6 +64,16 @@ static bool has_database(const char *folder) {
   return has(folder, PLACE_DATABASE) || has(folder, PLACE_DAMAGED);
 }
 
+/* The values in a file of an earlier release, or of the operator, are for the store's user only. A
+ * file system without permissions stays as it is. */
+static void hide_values(const char *folder) {
+  static const char *const names[] = {PLACE_DATABASE, PLACE_DATABASE "-wal", PLACE_DAMAGED};
+  char path[FILES_PATH];
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (files_path(path, folder, names[i]))
+      (void)chmod(path, S_IRUSR | S_IWUSR);
+}
+
 kept_status place_take(const char *folder, bool used, int *lock, char *reason, size_t room) {
   *lock = -1;
   if (used && !has_database(folder)) {
@@ -81,6 +91,7 @@ kept_status place_take(const char *folder, bool used, int *lock, char *reason, s
              locked ? "another chunk server uses it" : strerror(errno));
     return locked ? KEPT_DAMAGED : KEPT_GONE;
   }
+  hide_values(folder);
   bool copy;
   if (!is_copy(folder, &copy)) {
     snprintf(reason, room, "%s: %s", folder, strerror(errno));

@@ -97,6 +97,14 @@ bool folder_durable(const char *folder) {
   return false;
 }
 
+bool folder_guarded_disks(const char *folder, unsigned nodes) {
+  char path[FILES_PATH];
+  for (unsigned rank = 1; rank <= nodes; rank++)
+    if (disk_path(path, folder, rank) && !files_guarded(path))
+      return false;
+  return true;
+}
+
 /* Remove a file. Did it exist? */
 static bool drop(const char *folder, const char *name) {
   char path[FILES_PATH];

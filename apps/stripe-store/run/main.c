@@ -261,7 +261,7 @@ static bool make_folders(const store *s) {
              folder, store_nodes(s), folder);
       return false;
     }
-    if (agent_runs(folder))
+    if (agent_runs(folder) || !folder_guarded_disks(folder, store_nodes(s)))
       return false;
     if (!durable && folder_retire(folder))
       report("%s: the last run was not stopped in order; its values are lost", folder);

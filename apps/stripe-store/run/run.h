@@ -25,6 +25,8 @@ void folder_remove(const char *folder, unsigned nodes);
 bool disk_path(char path[FILES_PATH], const char *folder, unsigned rank);
 /* Were its chunks on disk in the last run? */
 bool folder_durable(const char *folder);
+/* May only this user and root change the folders of the chunk servers? False after a report. */
+bool folder_guarded_disks(const char *folder, unsigned nodes);
 /* Remove the files of the last run that the next one must not find. */
 void folder_clean(const char *folder, unsigned nodes);
 /* Remove the agent's state about memories that end with this run. Return whether there was any. */

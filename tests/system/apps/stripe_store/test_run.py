@@ -618,6 +618,22 @@ def test_a_folder_that_others_can_change(programs: Path, tmp_path: Path) -> None
     assert other.read_text() == "a file of the user\n"
 
 
+def test_other_users_do_not_read_the_values_on_disk(programs: Path, tmp_path: Path) -> None:
+    """The folder of a disk may be a mount point that all users can enter."""
+    folder = tmp_path / "store"
+    disk = folder / "disk-1"
+    disk.mkdir(parents=True)
+    disk.chmod(0o777)
+    line = refusal(programs, "stripe-store", "run", "--disk", "64M", folder)
+    assert line == f"stripe-store: {disk}: all users can write to it: chmod o-w it"
+    disk.chmod(0o755)
+    (disk / "chunks").touch(0o644)  # of an earlier release, or of the operator
+    with running(programs, folder, own=("--disk", "64M")):
+        files = [path for path in folder.glob("disk-*/*") if path.name.startswith("chunks")]
+        assert len(files) == 10
+        assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
 def test_keys_that_are_refused(programs: Path, tmp_path: Path) -> None:
     key = tmp_path / "key"
     agent = ("stripe-agent", tmp_path)
