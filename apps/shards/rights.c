@@ -22,8 +22,8 @@ static mode_t without_group(mode_t mode) {
   return (mode & ~(mode_t)S_IRWXG) | (mode & others << GROUP_SHIFT);
 }
 
-/* With an access control list, the bits of the group are a limit of the list, and the group may have
- * fewer rights. */
+/* With an access control list, the bits of the group are a limit of the list, and the group may
+ * have fewer rights. */
 static bool has_list(const char *path) {
   return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
