@@ -35,7 +35,8 @@ INCLUDES = (
 #: Functions of the C library that native/glibc.c replaces, unless the compiler itself links with an old
 #: C library, as Zig does: the release sets GFSMITH_OLD_LIBC=1.
 OLD_LIBC = os.environ.get("GFSMITH_OLD_LIBC") == "1"
-WRAPPED = () if OLD_LIBC else ("pthread_create", "pthread_join", "pthread_sigmask")
+_THREADS = ("attr_getstacksize", "attr_setstacksize", "create", "join", "sigmask")
+WRAPPED = () if OLD_LIBC else tuple(f"pthread_{name}" for name in _THREADS)
 STABLE = 0x030B0000  #: Python 3.11: the first whose stable ABI has the buffer protocol
 
 

@@ -11,6 +11,8 @@
 #include <signal.h>
 
 typedef void *thread_body(void *);
+int __wrap_pthread_attr_getstacksize(const pthread_attr_t *how, size_t *bytes);
+int __wrap_pthread_attr_setstacksize(pthread_attr_t *how, size_t bytes);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, thread_body *body,
                           void *argument);
 int __wrap_pthread_join(pthread_t thread, void **result);
@@ -24,6 +26,8 @@ int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 #if defined(FIRST)
 #define OLD(name) gfs_first_##name
 #define BIND(name) __asm__(".symver gfs_first_" #name ", " #name "@" FIRST)
+BIND(pthread_attr_getstacksize);
+BIND(pthread_attr_setstacksize);
 BIND(pthread_create);
 BIND(pthread_join);
 BIND(pthread_sigmask);
@@ -31,10 +35,20 @@ BIND(pthread_sigmask);
 #define OLD(name) __real_##name
 #endif
 
+int OLD(pthread_attr_getstacksize)(const pthread_attr_t *how, size_t *bytes);
+int OLD(pthread_attr_setstacksize)(pthread_attr_t *how, size_t bytes);
 int OLD(pthread_create)(pthread_t *thread, const pthread_attr_t *how, thread_body *body,
                         void *argument);
 int OLD(pthread_join)(pthread_t thread, void **result);
 int OLD(pthread_sigmask)(int how, const sigset_t *set, sigset_t *before);
+
+int __wrap_pthread_attr_getstacksize(const pthread_attr_t *how, size_t *bytes) {
+  return OLD(pthread_attr_getstacksize)(how, bytes);
+}
+
+int __wrap_pthread_attr_setstacksize(pthread_attr_t *how, size_t bytes) {
+  return OLD(pthread_attr_setstacksize)(how, bytes);
+}
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, thread_body *body,
                           void *argument) {

@@ -201,15 +201,38 @@ static void *run(void *context) {
   return NULL;
 }
 
+/* The least stack of the thread, which computes, as of those of a pool (gfsmith_parallel.h). */
+enum { ENGINE_STACK = 256 << 10 };
+
+static bool start_engine(gfc_engine *engine) {
+  pthread_attr_t how;
+  size_t stack;
+  if (pthread_attr_init(&how) != 0)
+    return false;
+  bool started = pthread_attr_getstacksize(&how, &stack) == 0 &&
+                 (stack >= ENGINE_STACK || pthread_attr_setstacksize(&how, ENGINE_STACK) == 0) &&
+                 pthread_create(&engine->thread, &how, run, engine) == 0;
+  pthread_attr_destroy(&how);
+  return started;
+}
+
+/* Signals are for the application's threads, except those that an access of the thread causes. */
+static void mask_of_engine(sigset_t *mask) {
+  static const int own[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+  sigfillset(mask);
+  for (unsigned n = 0; n < sizeof own / sizeof own[0]; n++)
+    sigdelset(mask, own[n]);
+}
+
 int gfc_engine_start(gfc_engine *engine, const gfc_link_events *events, void *observer) {
-  sigset_t all, before;
+  sigset_t mask, before;
   engine->peers.handlers.events = events;
   engine->peers.handlers.observer = observer;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the application's threads */
-  int status = pthread_create(&engine->thread, NULL, run, engine);
+  mask_of_engine(&mask);
+  pthread_sigmask(SIG_SETMASK, &mask, &before);
+  bool started = start_engine(engine);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return status == 0 ? GFSMITH_OK : GFSMITH_ENOMEM;
+  return started ? GFSMITH_OK : GFSMITH_ENOMEM;
 }
 
 void gfc_engine_stop(gfc_engine *engine) {

@@ -49,7 +49,9 @@ typedef struct gfsmith_pool gfsmith_pool;
  * threads. Any number of threads may use the pool at the same time, each for its own call; they
  * share its threads. A task may use the pool itself.
  *
- * The threads of the pool block all signals, so the program's handlers run in its other threads.
+ * The threads of the pool have stacks of at least 256 KiB. They block all signals, so the program's
+ * handlers run in its other threads, except those that their own accesses cause: SIGBUS, SIGFPE,
+ * SIGILL, SIGSEGV, SIGSYS and SIGTRAP.
  * After fork() the pool of the child process has no threads: calls over it run in the calling
  * thread, and gfsmith_pool_destroy frees its memory. (In a child of a process with several threads,
  * POSIX permits the allocation of memory only after exec.) A thread is not cancelled during a call

@@ -48,17 +48,44 @@ static void *thread_main(void *of) {
   return NULL;
 }
 
+/* The least stack of a thread: calls take up to 80 KiB, and a program may have chosen less for its
+ * own threads. */
+enum { STACK_LEAST = 256 << 10 };
+
+static bool create_thread(gfs_thread *thread) {
+  pthread_attr_t how;
+  size_t stack;
+  if (pthread_attr_init(&how) != 0)
+    return false;
+  bool started = pthread_attr_getstacksize(&how, &stack) == 0 &&
+                 (stack >= STACK_LEAST || pthread_attr_setstacksize(&how, STACK_LEAST) == 0) &&
+                 pthread_create(&thread->id, &how, thread_main, thread) == 0;
+  pthread_attr_destroy(&how);
+  return started;
+}
+
+#if defined(SIG_SETMASK)
+/* All signals but those that an access of the thread itself causes: if one of these is blocked, the
+ * system ends the program, though it may have a handler that repairs the access. */
+static void fill_mask_of_thread(sigset_t *mask) {
+  static const int own[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+  sigfillset(mask);
+  for (unsigned n = 0; n < sizeof own / sizeof own[0]; n++)
+    sigdelset(mask, own[n]);
+}
+#endif
+
 /* SIG_SETMASK and CPU_COUNT are missing if the sources are compiled as strict C11 after another
  * header, because _GNU_SOURCE came too late; the thread does not block signals then. */
 bool gfs_thread_start(gfs_thread *thread, void (*body)(void *argument), void *argument) {
   thread->body = body;
   thread->argument = argument;
 #if defined(SIG_SETMASK)
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
+  sigset_t mask, before;
+  fill_mask_of_thread(&mask);
+  pthread_sigmask(SIG_SETMASK, &mask, &before); /* the new thread inherits the mask */
 #endif
-  bool started = pthread_create(&thread->id, NULL, thread_main, thread) == 0;
+  bool started = create_thread(thread);
 #if defined(SIG_SETMASK)
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif

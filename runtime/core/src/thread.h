@@ -86,7 +86,8 @@ typedef struct gfs_thread {
   void *argument;
 } gfs_thread;
 
-/* Start a thread, which blocks all signals. False: the system has no more threads. */
+/* Start a thread, which blocks all signals but those of its own accesses. False: the system has no
+ * more threads. */
 bool gfs_thread_start(gfs_thread *thread, void (*body)(void *argument), void *argument);
 /* Wait for its end. */
 void gfs_thread_join(gfs_thread *thread);

@@ -15,7 +15,8 @@ from tests.system.compose.support import NATIVE, Library
 LINKS = NATIVE / "links"
 SCENARIOS = re.findall(r"^void (\w+)\(void\);", (LINKS / "scenarios.h").read_text(), re.MULTILINE)
 
-#: Scenarios that differ from others only in a message's contents: one run, with AddressSanitizer, is enough.
+#: Scenarios that differ from others only in a message's contents, or have one node: one run, with
+#: AddressSanitizer, is enough.
 ALIKE = {
     "options",
     "a_message_that_is_cut",
@@ -24,6 +25,7 @@ ALIKE = {
     "credits_that_nobody_gave",
     "a_write_that_is_too_long",
     "timers",
+    "thread_in_a_program_with_small_stacks",
 }
 
 

@@ -27,9 +27,10 @@ LIBC = {
 #: Used by thread.c and pool.c only: the pool of threads.
 THREADS = {
     *(f"pthread_{name}" for name in ("create", "join", "setcancelstate", "sigmask")),
+    *(f"pthread_attr_{name}" for name in ("init", "destroy", "getstacksize", "setstacksize")),
     *(f"pthread_mutex_{name}" for name in ("init", "destroy", "lock", "unlock")),
     *(f"pthread_cond_{name}" for name in ("init", "destroy", "wait", "signal", "broadcast")),
-    *("sigfillset", "sched_getaffinity", "__sched_cpucount", "sysconf", "getpid"),
+    *("sigfillset", "sigdelset", "sched_getaffinity", "__sched_cpucount", "sysconf", "getpid"),
 }
 STRICT = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
 

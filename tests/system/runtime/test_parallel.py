@@ -39,7 +39,8 @@ MUTANTS = (
     # A check that does not report, or does not stop.
     ("parallel", Mutant("!atomic_load_explicit($$all)", "true", within="gfsmith_check_parallel")),
     ("parallel", Mutant("atomic_load_explicit($$all)", "false", within="check_in_task")),
-    # The pool: a missing barrier, a task too many, another process, cancellation, signals, busy waiting.
+    # The pool: a missing barrier, a task too many, another process, cancellation, signals, stacks, busy
+    # waiting.
     ("pool", Mutant("job->ended < job->tasks", "false")),
     ("pool", Mutant("++job->ended == job->tasks", "++job->ended > 0 && job->ended == job->tasks - 1")),
     ("pool", Mutant("job->begun < job->tasks", "job->begun <= job->tasks", within="share_job")),
@@ -47,7 +48,10 @@ MUTANTS = (
     ("pool", Mutant("pool->process == gfs_threads_process()", "true", within="gfsmith_pool_destroy")),
     ("pool", Mutant("gfs_cancel_forbid()", "0", within="run_in_pool")),
     ("pool", Mutant("gfs_cancel_restore(cancel);", "(void)cancel;", within="run_in_pool")),
-    ("pool", Mutant("sigfillset(&all)", "sigemptyset(&all)")),
+    ("pool", Mutant("sigfillset(mask)", "sigemptyset(mask)")),
+    ("pool", Mutant("sigdelset(mask, own[n])", "(void)own[n]")),
+    ("pool", Mutant("stack >= STACK_LEAST", "true")),
+    ("pool", Mutant("stack >= STACK_LEAST", "false")),
     ("pool", Mutant("gfs_condition_wait(&pool->added, &pool->lock);", ";", within="serve_pool")),
     ("pool", Mutant("(unsigned)CPU_COUNT(&set)", "1u + (unsigned)CPU_COUNT(&set)")),
 )

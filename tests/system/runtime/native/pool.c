@@ -114,13 +114,14 @@ static void forked(gfsmith_pool *pool) {
 static pthread_t main_thread;
 static atomic_uint elsewhere;
 
-/* Wait until another thread has performed a task; it blocks all signals. */
+/* Wait until another thread has performed a task; it blocks all signals but those of accesses. */
 static void look_at_mask(void *argument, unsigned index) {
   (void)argument, (void)index;
   if (!pthread_equal(pthread_self(), main_thread)) {
     sigset_t mask;
     REQUIRE(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
     REQUIRE(sigismember(&mask, SIGINT) == 1 && sigismember(&mask, SIGCHLD) == 1);
+    REQUIRE(sigismember(&mask, SIGBUS) == 0 && sigismember(&mask, SIGSEGV) == 0);
     atomic_fetch_add(&elsewhere, 1);
     return;
   }
@@ -135,6 +136,45 @@ static void signals(void) {
   executor.run(executor.context, 2, look_at_mask, NULL);
   REQUIRE(pthread_sigmask(SIG_BLOCK, NULL, &after) == 0);
   REQUIRE(sigismember(&before, SIGINT) == 0 && sigismember(&after, SIGINT) == 0);
+}
+
+static atomic_size_t stack;
+
+/* Wait until another thread has performed a task, and measure its stack. */
+static void look_at_stack(void *argument, unsigned index) {
+  (void)argument, (void)index;
+  pthread_attr_t how;
+  size_t bytes;
+  if (!pthread_equal(pthread_self(), main_thread)) {
+    REQUIRE(pthread_getattr_np(pthread_self(), &how) == 0);
+    REQUIRE(pthread_attr_getstacksize(&how, &bytes) == 0);
+    REQUIRE(pthread_attr_destroy(&how) == 0);
+    atomic_store(&stack, bytes);
+    return;
+  }
+  while (atomic_load(&stack) == 0)
+    sched_yield();
+}
+
+/* A program with small stacks: those of the pool have room for each call. One with large stacks
+ * has them in the pool, too. */
+static void stacks(void) {
+  static const size_t chosen[] = {32 << 10, 1 << 20};
+  pthread_attr_t before, how;
+  REQUIRE(pthread_getattr_default_np(&before) == 0 && pthread_attr_init(&how) == 0);
+  for (unsigned n = 0; n < 2; n++) {
+    gfsmith_pool *pool;
+    REQUIRE(pthread_attr_setstacksize(&how, chosen[n]) == 0);
+    REQUIRE(pthread_setattr_default_np(&how) == 0);
+    REQUIRE(gfsmith_pool_create(&pool, 2) == GFSMITH_OK);
+    const gfsmith_executor *threads = gfsmith_pool_executor(pool);
+    atomic_store(&stack, 0);
+    threads->run(threads->context, 2, look_at_stack, NULL);
+    REQUIRE(atomic_load(&stack) >= (n == 0 ? 256 << 10 : chosen[n]));
+    gfsmith_pool_destroy(pool);
+  }
+  REQUIRE(pthread_setattr_default_np(&before) == 0);
+  REQUIRE(pthread_attr_destroy(&how) == 0 && pthread_attr_destroy(&before) == 0);
 }
 
 /* The number of this process's threads that run or could run, and of all threads. */
@@ -240,6 +280,7 @@ int main(void) {
   REQUIRE(executor.workers == THREADS && executor.least == 0);
   executor.least = 1024;
   signals();
+  stacks();
   idle();
   many_callers();
   nested();

@@ -1,4 +1,8 @@
-/* Nodes and links that end and return. */
+/* Nodes and links that end and return, and the thread of a node. */
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* pthread_getattr_np */
+#endif
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "harness.h"
@@ -219,5 +223,28 @@ void timers(void) {
   harness_run(node, start, &all);
   UNTIL(node->operations, all.count == TIMERS - 1);
   CHECK(memcmp(all.order, right, sizeof right) == 0);
+  gfsmith_node_destroy(node);
+}
+
+/* The thread blocks signals of others, but not those of its own accesses, and its stack has room
+ * for kernels. */
+static void look_at_thread(gfsmith_node *node, void *context) {
+  (void)node, (void)context;
+  sigset_t mask;
+  pthread_attr_t how;
+  size_t stack;
+  CHECK(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
+  CHECK(sigismember(&mask, SIGINT) == 1 && sigismember(&mask, SIGBUS) == 0);
+  CHECK(pthread_getattr_np(pthread_self(), &how) == 0);
+  CHECK(pthread_attr_getstacksize(&how, &stack) == 0 && stack >= 256 << 10);
+  CHECK(pthread_attr_destroy(&how) == 0);
+}
+
+void thread_in_a_program_with_small_stacks(void) {
+  pthread_attr_t small;
+  CHECK(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, 64 << 10) == 0);
+  CHECK(pthread_setattr_default_np(&small) == 0 && pthread_attr_destroy(&small) == 0);
+  gfsmith_node *node = harness_node(0);
+  harness_run(node, look_at_thread, NULL);
   gfsmith_node_destroy(node);
 }

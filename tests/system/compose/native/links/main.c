@@ -34,6 +34,7 @@ static const struct {
     NAMED(silent),
     NAMED(dropped),
     NAMED(timers),
+    NAMED(thread_in_a_program_with_small_stacks),
 };
 
 int main(int count, char **argument) {

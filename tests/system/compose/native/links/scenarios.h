@@ -32,5 +32,6 @@ void two_of_one_rank(void);
 void silent(void);
 void dropped(void);
 void timers(void);
+void thread_in_a_program_with_small_stacks(void);
 
 #endif
