@@ -133,8 +133,9 @@ static void conclude_level(gfs_contention *contention) {
   atomic_store(&contention->seen, seen);
   if (set_conditions(contention, GFS_KEY_HIGH, seen == GFS_CONTENTION_HIGH ? GFS_KEY_HIGH : 0))
     gfs_trace_write(contention->trace, "pressure",
-                    ", \"threads\": %u, \"contention\": %.3f, \"useless\": %.3f, \"why\": \"%s\"",
-                    (unsigned)atomic_load(&contention->count), latency, useless,
+                    ", \"threads\": %u, \"contention\": %s, \"useless\": %s, \"why\": \"%s\"",
+                    (unsigned)atomic_load(&contention->count), gfs_decimal_of(latency, 3).text,
+                    gfs_decimal_of(useless, 3).text,
                     seen == GFS_CONTENTION_HIGH
                         ? "loads are slow, and hardware prefetches are useless: high contention"
                         : "low contention again");

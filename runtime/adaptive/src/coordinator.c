@@ -60,17 +60,18 @@ static void write_start(gfsmith_adaptive *adaptive, const char *why) {
       ", \"version\": 1, \"isa\": \"%s\", \"counters\": %s, \"why\": \"%s\", \"device\": "
       "{\"name\": "
       "\"%s\", \"line\": %u, \"buffer\": %u, \"latency\": %u, \"streams\": %u, \"channels\": %u}, "
-      "\"options\": {\"contention\": %g, \"useless\": %g, \"threads\": %u, \"page\": %u, "
+      "\"options\": {\"contention\": %s, \"useless\": %s, \"threads\": %u, \"page\": %u, "
       "\"moved\": "
-      "%g, \"neighbourhood\": %u, \"step\": %u, \"first_extra\": %u, \"sample\": %u, \"run\": %u, "
+      "%s, \"neighbourhood\": %u, \"step\": %u, \"first_extra\": %u, \"sample\": %u, \"run\": %u, "
       "\"run_bytes\": %u, "
-      "\"rounds\": %u, \"margin\": %g, \"search_calls\": %u, \"window\": %u, \"patience\": %u, "
+      "\"rounds\": %u, \"margin\": %s, \"search_calls\": %u, \"window\": %u, \"patience\": %u, "
       "\"review_ms\": %u, \"idle_ms\": %u, \"rate\": %u}",
       gfsmith_isa(), adaptive->contention.counters_open ? "true" : "false", safe, d->name, d->line,
-      d->buffer, d->latency, d->streams, d->channels, o->contention, o->useless, o->threads,
-      o->page, o->moved, o->neighbourhood, o->step, o->first_extra, o->sample, o->run, o->run_bytes,
-      o->rounds, o->margin, o->search_calls, o->window, o->patience, o->review_ms, o->idle_ms,
-      o->rate);
+      d->buffer, d->latency, d->streams, d->channels, gfs_decimal_of(o->contention, 6).text,
+      gfs_decimal_of(o->useless, 6).text, o->threads, o->page, gfs_decimal_of(o->moved, 6).text,
+      o->neighbourhood, o->step, o->first_extra, o->sample, o->run, o->run_bytes, o->rounds,
+      gfs_decimal_of(o->margin, 6).text, o->search_calls, o->window, o->patience, o->review_ms,
+      o->idle_ms, o->rate);
 }
 
 /* The number of coordinators created. */

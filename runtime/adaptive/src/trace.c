@@ -91,13 +91,26 @@ static void write_without_signals(const char *line, size_t bytes, FILE *file) {
 }
 #endif
 
+gfs_decimal gfs_decimal_of(double value, unsigned places) {
+  static const double most = 1e9;
+  double size = value < 0 ? -value : value;
+  unsigned long long unit = 1;
+  for (unsigned n = 0; n < places; n++)
+    unit *= 10;
+  unsigned long long units = (unsigned long long)((size < most ? size : most) * (double)unit + 0.5);
+  gfs_decimal made;
+  snprintf(made.text, sizeof made.text, "%s%llu.%0*llu", value < 0 ? "-" : "", units / unit,
+           (int)places, units % unit);
+  return made;
+}
+
 static void write_line(const gfs_trace *trace, FILE *file, const char *event, const char *format,
                        va_list arguments) {
   char line[LINE_BYTES], rest[LINE_BYTES - 128];
   vsnprintf(rest, sizeof rest, format, arguments);
-  double seconds = (double)(gfs_clock_ns() - trace->start_ns) * 1e-9;
+  gfs_decimal seconds = gfs_decimal_of((double)(gfs_clock_ns() - trace->start_ns) * 1e-9, 6);
   int used =
-      snprintf(line, sizeof line, "{\"t\": %.6f, \"event\": \"%s\"%s}\n", seconds, event, rest);
+      snprintf(line, sizeof line, "{\"t\": %s, \"event\": \"%s\"%s}\n", seconds.text, event, rest);
   write_without_signals(line, (size_t)used, file);
 }
 

@@ -25,9 +25,19 @@ bool gfs_trace_open(gfs_trace *trace, const char *file);
  * at all. If one of them is stopped, the file remains open. */
 void gfs_trace_close(gfs_trace *trace);
 
+/* A number as text, for arguments of a trace. */
+typedef struct gfs_decimal {
+  char text[40];
+} gfs_decimal;
+
+/* A number with 1 to 9 places behind a point. printf writes a comma in some locales, which the
+ * program may choose. Numbers beyond 10^9 become 10^9. */
+gfs_decimal gfs_decimal_of(double value, unsigned places);
+
 /* Write one line: seconds since `open`, the event, then the formatted text, which holds further
  * members of a JSON object and begins with a comma. Lines of several threads do not mix.
- * `format` comes from this library, and its strings contain no quotes or backslashes. */
+ * `format` comes from this library, its strings contain no quotes or backslashes, and its numbers
+ * with a point are texts of gfs_decimal_of. */
 #if defined(__GNUC__) || defined(__clang__)
 __attribute__((format(printf, 3, 4)))
 #endif

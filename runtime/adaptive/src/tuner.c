@@ -19,18 +19,19 @@ static size_t bytes_of(const lesson *l) { return l->len * l->attached->k * l->ca
 
 static void write_event(const lesson *l, const char *event, gfs_policy policy, gfs_policy before,
                         const char *why, unsigned calls, double ratio) {
-  char text[GFS_POLICY_TEXT], old[GFS_POLICY_TEXT], number[32] = "null";
+  char text[GFS_POLICY_TEXT], old[GFS_POLICY_TEXT];
   gfs_policy_text(policy, text, sizeof text);
   gfs_policy_text(before, old, sizeof old);
+  gfs_decimal number = {"null"};
   if (ratio > 0)
-    snprintf(number, sizeof number, "%.4f", ratio);
+    number = gfs_decimal_of(ratio, 4);
   gfs_trace_write(
       &l->adaptive->trace, event,
       ", \"k\": %u, \"m\": %u, \"len\": %llu, \"batched\": %s, \"threads\": %u, "
       "\"policy\": \"%s\", \"before\": \"%s\", \"why\": \"%s\", \"calls\": %u, "
       "\"ratio\": %s",
       l->attached->k, l->attached->m, (unsigned long long)l->len, l->batched ? "true" : "false",
-      (unsigned)atomic_load(&l->adaptive->contention.count), text, old, why, calls, number);
+      (unsigned)atomic_load(&l->adaptive->contention.count), text, old, why, calls, number.text);
 }
 
 static gfs_workload workload_of(const lesson *l) {

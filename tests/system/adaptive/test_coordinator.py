@@ -203,6 +203,19 @@ def test_threads_under_sanitizer(threaded: Path, build: Path, tmp_path: Path) ->
     assert max(int(str(count)) for count in counts) > 1
 
 
+def test_numbers_of_a_trace(plain: Path, build: Path, tmp_path: Path) -> None:
+    assert run(program("decimal", tmp_path, plain, build, "-O2")) == ("ok\n", "")
+
+
+def test_numbers_do_not_depend_on_the_locale() -> None:
+    """In many locales, which a program may choose, printf writes a comma, so the trace would not be JSON."""
+    point = re.compile(r'"[^"\n]*%[-+#0]*\d*(?:\.[1-9*]\d*)?[efgEFG]')
+    assert point.search('"ratio: %.4f"') and point.search('"%g"') and not point.search('"%+.0f %%"')
+    sources = sorted((ROOT / "runtime").glob("*/src/*.[ch]"))
+    assert len(sources) > 100
+    assert [source.name for source in sources if point.search(source.read_text())] == []
+
+
 WRAPPED = "-Wl,--wrap=clock_gettime"
 
 
