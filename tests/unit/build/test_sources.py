@@ -12,6 +12,7 @@ import pytest
 
 from gfsmith.build import sources
 from gfsmith.build.sources import PACKAGE, digest
+from tests.support.configurations import known_proofs
 from tests.support.specs import make_spec
 
 MODULES = {
@@ -156,6 +157,7 @@ def test_proofs_are_renewed_by_the_prover_alone(tmp_path: Path) -> None:
     shutil.copytree(PACKAGE, top / "generator/gfsmith", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(sources.share("templates"), top / "templates")
     (tmp_path / "gfsmith.toml").write_text(KERNEL)
+    known_proofs(tmp_path / ".gfsmith-cache", "checksums")
 
     def kept() -> tuple[int, int]:
         """Return the numbers of kernels and proofs that another build takes from the caches."""

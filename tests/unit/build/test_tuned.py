@@ -17,6 +17,7 @@ from gfsmith.explore.tune import result, space, tuned_file
 from gfsmith.explore.tune.result import Basis, Choice, Study
 from gfsmith.kernel import limits, microarch
 from gfsmith.kernel.isa import BY_NAME
+from tests.support.configurations import known_proofs
 from tests.support.paths import ROOT
 
 NATIVE = Path(__file__).parent / "native"
@@ -93,6 +94,7 @@ def _project(folder: Path, text: str = TUNED) -> Path:
     (folder / "tuned").mkdir(exist_ok=True)
     (folder / "tuned" / "znver4.toml").write_text(text)
     (folder / "gfsmith.toml").write_text(CONFIG)
+    known_proofs(folder / ".gfsmith-cache")
     return folder
 
 

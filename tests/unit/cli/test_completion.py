@@ -18,6 +18,7 @@ from gfsmith.codes.names import NAMES
 from gfsmith.kernel.isa import BY_NAME
 from gfsmith.kernel.operation import BUTTERFLIES, Operation
 from tests.support import needs
+from tests.support.configurations import known_proofs
 from tests.support.paths import ROOT
 
 LIBRARY = "/usr/lib/x86_64-linux-gnu/libisal.so.2"
@@ -77,6 +78,7 @@ def test_kernels_of_a_code_without_a_configuration(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     assert _words("explain", "gfs_") == []
     code = ("--code", "cauchy", "--k", "4", "--m", "2", "--isa", "scalar")
+    known_proofs(tmp_path / ".gfsmith-cache")
     assert CliRunner().invoke(main.main, ["gen", *code]).exit_code == 0
     assert _words("explain", *code, "gfs_mul_") == ["gfs_mul_nx1__scalar_u1"]
 

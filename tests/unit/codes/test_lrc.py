@@ -17,6 +17,7 @@ from gfsmith.codes import POLYNOMIAL, CodeError
 from gfsmith.codes.lrc import SPREAD, SPREAD_POINTS, Lrc
 from gfsmith.field import Field
 from tests.oracle.lrc import within_bound
+from tests.support.configurations import known_proofs
 from tests.system.kernels.support import galois_field
 
 FIELD = Field(POLYNOMIAL)
@@ -147,6 +148,7 @@ def test_inputs_that_cannot_be(old: str, new: str, words: str) -> None:
 def test_kernels_that_know_the_matrix_are_generated_and_proved(tmp_path: Path) -> None:
     path = tmp_path / "gfsmith.toml"
     path.write_text(CONFIGURATION)
+    known_proofs(tmp_path / ".gfsmith-cache")
     done = CliRunner().invoke(main.main, ["gen", "-j", "1", "--config", str(path)], catch_exceptions=False)
     assert done.exit_code == 0 and "1 kernel, all proved" in done.output
     elements = ", ".join(str(e) for row in Lrc(8, 3, 2).parity() for e in row)
