@@ -86,6 +86,7 @@ def test_the_record_has_every_kernel() -> None:
     assert PROVED_OBJECTS.symbols("rvv") == {spec.symbol for spec in specs()}
 
 
+@pytest.mark.long
 def test_kernels_of_another_level_are_proved(tmp_path: Path) -> None:
     chosen = specs()[::_SAMPLE]
     images = _images(chosen, tmp_path, [word.replace("-O2", "-O3") for word in CLANG])
