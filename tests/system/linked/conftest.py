@@ -13,12 +13,13 @@ from tests.system.linked.support import CONFIG, call
 
 
 def _make(folder: Path) -> None:
-    known_proofs(folder / "cache")
+    cache = folder / ".gfsmith-cache"
+    known_proofs(cache)
     (folder / "gfsmith.toml").write_text(CONFIG)
     gfsmith = Path(sys.executable).parent / "gfsmith"
     call(gfsmith, "gen", "-c", folder / "gfsmith.toml", "-o", folder / "gen")
     for form in ("tree", "amalgamation"):
-        export = (gfsmith, "export", "--form", form, "--cache", folder / "cache")
+        export = (gfsmith, "export", "--form", form, "--cache", cache)
         call(*export, "-c", folder / "gfsmith.toml", "-o", folder / form)
 
 

@@ -83,7 +83,7 @@ def path(small: Path, tmp_path: Path) -> dict[str, str]:
     stub = folder / "gfsmith"
     stub.write_text(STUB.format(python=sys.executable, root=str(ROOT), gfsmith=str(gfsmith), symbol=EXAMPLE))
     stub.chmod(0o755)
-    cache = str(small / "cache")
+    cache = str(small / ".gfsmith-cache")
     return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "GFSMITH_CACHE": cache}
 
 

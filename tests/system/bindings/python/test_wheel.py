@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.oracle.codec import random_data
+from tests.support.configurations import known_proofs
 from tests.support.paths import ROOT
 from tests.system.docs.pages import fences
 
@@ -234,6 +235,7 @@ def test_the_generator_works_from_the_wheel(wheel: Path, tmp_path: Path) -> None
         '[generator]\nisas = ["scalar"]\ntuned = ["znver4"]\n'
         '[[kernels]]\noperation = "dot"\nshapes = ["2x1"]\n'
     )
+    known_proofs(tmp_path / ".gfsmith-cache", "checksums")
     program = f"""
 import sys
 sys.path.insert(0, {str(tmp_path / "site")!r})
