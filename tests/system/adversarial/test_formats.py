@@ -96,6 +96,17 @@ def test_other_tables_of_relocations_are_refused(tag: int, tmp_path: Path) -> No
         load(path)
 
 
+def test_a_second_table_of_symbols_is_refused(tmp_path: Path) -> None:
+    """Linkers read one table of an object, and may ignore relocations by another one."""
+    path = assemble(GCC, f"{_CODE}.section other\n.zero 24\n", tmp_path)
+    header, _ = _section(path, "other")
+    names = ELFFile(path.open("rb")).get_section_index(".strtab")
+    fields = {4: 2, 40: names, 56: 24}  # type, table of names, bytes of an entry
+    _patch(path, *((header + field, value.to_bytes(4, "little")) for field, value in fields.items()))
+    with pytest.raises(LoadError, match="2 tables of symbols"):
+        load(path)
+
+
 @pytest.mark.parametrize("style", ["gnu", "sysv", "both"])
 def test_symbols_that_only_the_loader_finds_are_refused(style: str, tmp_path: Path) -> None:
     """Fields of a section's header: 32 is its size, 40 the number of the table of names."""

@@ -108,9 +108,11 @@ class Reader:
     def image(self) -> Image:
         self._place_sections()
         dynamic.check(self.what, self.elf)
-        for section in self.elf.iter_sections():
-            if isinstance(section, SymbolTableSection):
-                self._mark_functions(section)
+        tables = [s for s in self.elf.iter_sections() if isinstance(s, SymbolTableSection)]
+        if self.kind == "ET_REL" and len(tables) > 1:  # linkers read one of them
+            raise LoadError(f"{self.what}: an object with {len(tables)} tables of symbols")
+        for table in tables:
+            self._mark_functions(table)
         for section in self.elf.iter_sections():
             if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
                 self._relocate(section)
