@@ -140,6 +140,14 @@ def test_members_that_only_a_linker_sees_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("clang")
+@pytest.mark.parametrize("format", ["gnu", "bsd", "darwin", "coff"])
+def test_the_index_of_an_archive_is_no_member(format: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.a"
+    run("llvm-ar-19", f"--format={format}", "rcs", path, assemble(GCC, _CODE, tmp_path))
+    assert "f" in load_symbol(path, "f").functions
+
+
+@pytest.mark.needs("clang")
 def test_two_parts_of_a_universal_file_are_refused(tmp_path: Path) -> None:
     newer = ["clang-19", "--target=x86_64h-apple-macos11"]
     parts = [assemble(command, _LONG, tmp_path, name) for command, name in ((MACHO, "a"), (newer, "b"))]

@@ -345,16 +345,6 @@ def test_a_name_of_two_functions_is_refused(tmp_path: Path) -> None:
     assert prove(image).status is Status.UNSUPPORTED
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_the_name_of_another_exported_function_is_refused(number: int, tmp_path: Path) -> None:
-    """Programs call a function by its export, not by its name in the section of names."""
-    path = tmp_path / "module.wasm"
-    export = _section(7, b"\x01\x06kernel\x00" + bytes([number]))
-    path.write_bytes(_EMPTY + export + _CODE + _named(b"kernel", b"other"))
-    image = load(path)
-    assert ("kernel" in image.functions, "kernel" in image.disputed) == (number == 0, number == 1)
-
-
 @pytest.mark.parametrize("text", ["end", "nop"])
 def test_names_cannot_pass_for_instructions(text: str, tmp_path: Path) -> None:
     """The name of an export stands in the output of the disassembler, before the instructions."""

@@ -36,6 +36,7 @@ __all__ = [
 
 _ARCHIVE = b"!<arch>\n"
 _MEMBER_HEADER = 60
+_BSD_INDEX = b"__.SYMDEF"  #: the name of the first member, if it is an index
 _MACHO = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")
 _COFF_AMD64 = b"\x64\x86"
 _BIG_COFF = b"\x00\x00\xff\xff"
@@ -159,7 +160,8 @@ def _members(path: Path, data: bytes) -> Iterator[tuple[str, bytes]]:
         archive = arpy.Archive(fileobj=BytesIO(data))
         members = archive.infolist()
         _check_archive(path, data, archive.headers, {header.offset for header in members})
-        for header in members:
+        indexed = bool(members) and members[0].name.startswith(_BSD_INDEX)
+        for header in members[indexed:]:
             yield header.name.decode("utf-8", "replace"), archive.open(header).read()
     except _DAMAGE as error:
         raise LoadError(f"{path}: damaged archive") from error

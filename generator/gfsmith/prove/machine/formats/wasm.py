@@ -29,7 +29,7 @@ from gfsmith.prove.machine.wasm.registers import MACHINE
 
 MAGIC = b"\0asm\x01\0\0\0"
 _TOOL = "wasm-objdump"
-_CUSTOM, _TYPE, _IMPORT, _FUNCTION, _MEMORY, _EXPORT, _CODE = 0, 1, 2, 3, 5, 7, 10
+_CUSTOM, _TYPE, _IMPORT, _FUNCTION, _MEMORY, _CODE = 0, 1, 2, 3, 5, 10
 _NAMES, _FUNCTION_NAMES, _PRODUCERS, _PROCESSED_BY = "name", 1, "producers", "processed-by"
 _TYPES = {
     0x7F: "i32",
@@ -88,11 +88,11 @@ class _Bytes:
 
 
 class _Sections(NamedTuple):
-    """The sections of a module by number, its functions by number with the names that it states, its
-    compilers, and the module without these names."""
+    """The sections of a module by number, the names of its functions by number, its compilers, and the
+    module without these names."""
 
     parts: dict[int, _Bytes]
-    names: set[tuple[int, str]]
+    names: dict[int, str]
     producer: str
     bare: bytes
 
@@ -122,8 +122,7 @@ def load(what: str, data: bytes) -> Image:
     bodies = _bodies(code)
     lines = _disassembled(what, found.bare)
     listings, functions = {}, {}
-    names = found.names | (_exports(sections[_EXPORT]) if _EXPORT in sections else set())
-    for number, name in _unique(names):
+    for number, name in _unique(found.names).items():
         body, (parameters, results) = bodies[number], signatures[number]
         listings[name] = Listing(parameters, results, body.variables, _lines_of(what, lines, body))
         functions[name] = Function(name, body.start, body.end - body.start)
@@ -134,7 +133,7 @@ def load(what: str, data: bytes) -> Image:
         functions,
         producer=found.producer,
         pieces=(Piece(segment.address, segment.end, 1, True),),
-        disputed=frozenset({name for _, name in names} - functions.keys()),
+        disputed=frozenset(set(found.names.values()) - functions.keys()),
         listings=listings,
     )
 
@@ -143,7 +142,7 @@ def _sections(what: str, data: bytes) -> _Sections:
     """Return the sections. Raises LoadError for an object that is not linked."""
     whole = _Bytes(data, len(MAGIC), len(data))
     parts: dict[int, _Bytes] = {}
-    names: set[tuple[int, str]] = set()
+    names: dict[int, str] = {}
     producer, bare = "", bytearray(data)
     while whole.at < whole.end:
         kind = whole.take(1)[0]
@@ -164,27 +163,17 @@ def _sections(what: str, data: bytes) -> _Sections:
     return _Sections(parts, names, producer, bytes(bare))
 
 
-def _function_names(part: _Bytes) -> set[tuple[int, str]]:
-    """Return the numbers of functions and their names (Core Specification, 7.4.1)."""
-    names: set[tuple[int, str]] = set()
+def _function_names(part: _Bytes) -> dict[int, str]:
+    """Return function number -> name (Core Specification, 7.4.1)."""
+    names: dict[int, str] = {}
     while part.at < part.end:
         kind = part.take(1)[0]
         inner = part.part()
         if kind == _FUNCTION_NAMES:
             for _ in range(inner.number()):
                 number = inner.number()
-                names.add((number, inner.text()))
+                names[number] = inner.text()
     return names
-
-
-def _exports(part: _Bytes) -> set[tuple[int, str]]:
-    """Return the numbers of exported functions and their names, by which programs call them."""
-    found = set()
-    for _ in range(part.number()):
-        name, kind, number = part.text(), part.take(1)[0], part.number()
-        if kind == 0:
-            found.add((number, name))
-    return found
 
 
 def _compilers(part: _Bytes) -> str:
@@ -221,10 +210,10 @@ def _bodies(part: _Bytes) -> list[_Body]:
     return found
 
 
-def _unique(names: set[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the functions with the names of only one function each."""
-    count = Counter(name for _, name in names)
-    return sorted((number, name) for number, name in names if count[name] == 1)
+def _unique(names: dict[int, str]) -> dict[int, str]:
+    """Return the names of only one function each."""
+    count = Counter(names.values())
+    return {number: name for number, name in names.items() if count[name] == 1}
 
 
 def _disassembled(what: str, data: bytes) -> list[Line]:
