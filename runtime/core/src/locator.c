@@ -1,33 +1,53 @@
 /* A sum over differences of points is a convolution over the group of points, because the
  * difference of two points is the XOR of their numbers. The transform of Walsh and Hadamard
- * computes it, modulo the order of the multiplicative group.
+ * computes it, modulo the order of the multiplicative group, which is a power of two less 1.
  *
  * Source: F. Didier, "Efficient erasure decoding of Reed-Solomon codes", 2009 (arXiv:0901.1886). */
 #include "locator.h"
 
-static void walsh(uint32_t modulus, unsigned n, uint32_t *a) {
-  for (unsigned d = 1; d < n; d *= 2)
+/* x modulo 2^width - 1, for x below the square of 2^width. */
+static uint32_t residue(unsigned width, uint32_t x) {
+  const uint32_t modulus = (UINT32_C(1) << width) - 1;
+  x = (x & modulus) + (x >> width);
+  x = (x & modulus) + (x >> width);
+  return x == modulus ? 0 : x;
+}
+
+/* Numbers up to the modulus, whose residues replace them. In between they are at most n times as
+ * large, so they have 32 bits: n <= 2^width <= 2^16. */
+static void walsh(unsigned width, unsigned n, uint32_t *a) {
+  uint32_t most = (UINT32_C(1) << width) - 1;
+  for (unsigned d = 1; d < n; d *= 2, most *= 2)
     for (unsigned at = 0; at < n; at += 2 * d)
       for (unsigned i = at; i < at + d; i++) {
         uint32_t x = a[i], y = a[i + d];
-        a[i] = x + y < modulus ? x + y : x + y - modulus;
-        a[i + d] = x >= y ? x - y : x + modulus - y;
+        a[i] = x + y;
+        a[i + d] = x + (most - y);
       }
+  for (unsigned i = 0; i < n; i++)
+    a[i] = residue(width, a[i]);
+}
+
+static unsigned field_width(const gfs_cantor *field) {
+  unsigned width = 0;
+  while (1u << width < field->order)
+    width++;
+  return width;
 }
 
 void gfs_locator(const gfs_cantor *field, unsigned n, const bool *unknown, uint32_t *logarithm,
                  uint32_t *work) {
-  const uint32_t modulus = field->order - 1;
+  const unsigned width = field_width(field);
   for (unsigned i = 0; i < n; i++) {
     logarithm[i] = unknown[i];
     work[i] = i == 0 ? 0 : field->logarithm[i];
   }
-  walsh(modulus, n, logarithm);
-  walsh(modulus, n, work);
+  walsh(width, n, logarithm);
+  walsh(width, n, work);
   for (unsigned i = 0; i < n; i++)
-    logarithm[i] = (uint32_t)((uint64_t)logarithm[i] * work[i] % modulus);
-  walsh(modulus, n, logarithm);
+    logarithm[i] = residue(width, logarithm[i] * work[i]);
+  walsh(width, n, logarithm);
   /* A division by n, because order is 1. */
   for (unsigned i = 0; i < n; i++)
-    logarithm[i] = (uint32_t)((uint64_t)logarithm[i] * (field->order / n) % modulus);
+    logarithm[i] = residue(width, logarithm[i] * (field->order / n));
 }

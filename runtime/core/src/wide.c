@@ -20,6 +20,7 @@
 #include "executor.h"
 #include "locator.h"
 #include "prefetch.h"
+#include "products.h"
 #include "sizes.h"
 #include "stream.h"
 #include "transform.h"
@@ -62,6 +63,7 @@ struct gfsmith_wide {
   unsigned points; /* the least power of two >= block + the shards behind block 0 */
   gfs_cantor field;
   gfs_transform transform;
+  gfs_products to_rows, to_shards; /* of shards, with results in the basis of rows, and back */
 };
 
 static unsigned power_of_two(unsigned least) {
@@ -111,6 +113,12 @@ static gfsmith_status create_tables(gfsmith_wide *wide) {
   gfsmith_status status = gfs_cantor_create(&wide->field, c->width, c->polynomial);
   if (status == GFSMITH_OK)
     status = gfs_transform_create(&wide->transform, &wide->field, c->width / 8, wide->points);
+  if (status == GFSMITH_OK)
+    status = gfs_products_create(&wide->to_rows, &wide->transform, &wide->field, GFS_BASIS_SHARD,
+                                 GFS_BASIS_ROW);
+  if (status == GFSMITH_OK)
+    status = gfs_products_create(&wide->to_shards, &wide->transform, &wide->field, GFS_BASIS_ROW,
+                                 GFS_BASIS_SHARD);
   return status;
 }
 
@@ -146,6 +154,8 @@ gfsmith_status gfsmith_wide_create(gfsmith_wide **out, const char *name, unsigne
 void gfsmith_wide_destroy(gfsmith_wide *wide) {
   if (wide == NULL)
     return;
+  gfs_products_destroy(&wide->to_shards);
+  gfs_products_destroy(&wide->to_rows);
   gfs_transform_destroy(&wide->transform);
   gfs_cantor_destroy(&wide->field);
   free(wide);
@@ -393,11 +403,13 @@ gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t len, const u
   return gfsmith_wide_encode_stripes(wide, len, 1, data, parity);
 }
 
-/* A loss: the wanted shards, and tables of a constant for each present or wanted one. */
+/* A loss: the wanted shards, those that the repair reads, and tables of a constant for each of
+ * them. The repair uses the points 0 .. points - 1. */
 typedef struct wide_loss {
-  const bool *present;
-  bool *wanted;  /* k + m, only missing shards */
-  unsigned from; /* the points of the wanted shards are from .. to - 1 */
+  bool *wanted; /* k + m, only missing shards */
+  bool *used;   /* k + m, only present shards: the data, and as many parities as data are missing */
+  unsigned points; /* a power of two */
+  unsigned from;   /* the points of the wanted shards are from .. to - 1 */
   unsigned to;
   uint8_t *tables; /* of shard i at i * entry */
 } wide_loss;
@@ -416,9 +428,19 @@ static unsigned shard_of(const gfsmith_wide *wide, unsigned point) {
   return is_data ? index : wide->k + index;
 }
 
-/* Present shards are multiplied by the locator, wanted ones are divided by its derivative. */
+/* True if the polynomial's value at a point is not used. The points behind the data have the value
+ * 0.
+ */
+static bool is_unknown(const gfsmith_wide *wide, const wide_loss *lost, unsigned point) {
+  unsigned shard = shard_of(wide, point);
+  if (shard == wide->k + wide->m)
+    return (point < wide->block) != wide->data_first;
+  return !lost->used[shard];
+}
+
+/* Used shards are multiplied by the locator, wanted ones are divided by its derivative. */
 static gfsmith_status fill_constants(const gfsmith_wide *wide, wide_loss *lost) {
-  const unsigned n = wide->points, group = wide->field.order - 1;
+  const unsigned n = lost->points, group = wide->field.order - 1;
   uint32_t *logarithm = malloc(2 * sizeof(uint32_t) * n);
   bool *unknown = calloc(n, sizeof *unknown);
   if (logarithm == NULL || unknown == NULL) {
@@ -426,23 +448,18 @@ static gfsmith_status fill_constants(const gfsmith_wide *wide, wide_loss *lost) 
     free(unknown);
     return GFSMITH_ENOMEM;
   }
-  for (unsigned i = point_of(wide, wide->k + wide->m - 1) + 1;
-       i < (wide->data_first ? n : wide->block); i++)
-    unknown[i] = true;
-  for (unsigned i = 0; i < wide->k + wide->m; i++)
-    unknown[point_of(wide, i)] = !lost->present[i];
+  for (unsigned point = 0; point < n; point++)
+    unknown[point] = is_unknown(wide, lost, point);
   gfs_locator(&wide->field, n, unknown, logarithm, logarithm + n);
   for (unsigned i = 0; i < wide->k + wide->m; i++) {
+    if (!lost->used[i] && !lost->wanted[i])
+      continue;
     unsigned exponent = logarithm[point_of(wide, i)];
-    gfs_basis from = GFS_BASIS_SHARD, to = GFS_BASIS_ROW;
-    if (lost->wanted[i]) {
-      exponent = (group - exponent) % group;
-      from = GFS_BASIS_ROW;
-      to = GFS_BASIS_SHARD;
-    }
-    if (lost->wanted[i] || lost->present[i])
-      gfs_transform_table(&wide->transform, &wide->field, exponent, from, to,
-                          lost->tables + i * wide->transform.entry);
+    uint8_t *table = lost->tables + i * wide->transform.entry;
+    if (lost->used[i])
+      gfs_products_table(&wide->to_rows, wide->field.power[exponent], table);
+    if (lost->wanted[i])
+      gfs_products_table(&wide->to_shards, wide->field.power[(group - exponent) % group], table);
   }
   free(logarithm);
   free(unknown);
@@ -460,30 +477,32 @@ static void multiply(const gfs_transform *t, const uint8_t *table, const gfs_row
   t->dot(from->bytes / t->planes, t->planes, table, src, dst);
 }
 
-/* The slice of a repair, and a row for a shard. */
+/* The slice of a repair, the point of row 0, and a row for a shard. */
 typedef struct wide_repair {
   const wide_call *call;
   const wide_work *work;
+  unsigned first;
   const gfs_rows *one;
 } wide_repair;
 
-/* The pointer to the shard of a point in the first stripe, NULL if it is missing. */
-static const uint8_t *const *present_shard(const wide_call *call, unsigned point) {
+/* The pointer to the shard of a point in the first stripe, NULL if it is not used. */
+static const uint8_t *const *used_shard(const wide_call *call, unsigned point) {
   unsigned shard = shard_of(call->wide, point);
-  bool exists = shard < call->wide->k + call->wide->m && call->lost->present[shard];
+  bool exists = shard < call->wide->k + call->wide->m && call->lost->used[shard];
   return exists ? call->data + shard : NULL;
 }
 
 static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_repair *r = context;
   const gfsmith_wide *wide = r->call->wide;
-  const uint8_t *const *shard = present_shard(r->call, row);
+  const unsigned point = r->first + row;
+  const uint8_t *const *shard = used_shard(r->call, point);
   if (shard == NULL) {
     clear(rows, row, row + 1);
     return;
   }
-  load(r->call, r->work, r->one, 0, shard, present_shard(r->call, row + FETCH_ROWS));
-  const uint8_t *table = r->call->lost->tables + shard_of(wide, row) * wide->transform.entry;
+  load(r->call, r->work, r->one, 0, shard, used_shard(r->call, point + FETCH_ROWS));
+  const uint8_t *table = r->call->lost->tables + shard_of(wide, point) * wide->transform.entry;
   multiply(&wide->transform, table, r->one, 0, rows, row);
 }
 
@@ -491,50 +510,91 @@ static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_repair *r = context;
   const gfsmith_wide *wide = r->call->wide;
   const wide_loss *lost = r->call->lost;
-  unsigned shard = shard_of(wide, row);
+  unsigned shard = shard_of(wide, r->first + row);
   if (shard == wide->k + wide->m || !lost->wanted[shard])
     return;
   multiply(&wide->transform, lost->tables + shard * wide->transform.entry, rows, row, r->one, 0);
   store(r->call, r->work, r->one, 0, r->call->results + shard);
 }
 
-/* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
- * points. There its derivative, also with the product added, is the polynomial times the locator's
- * derivative. */
-static void reconstruct_slice(const wide_call *call, const wide_work *w) {
-  const gfsmith_wide *wide = call->wide;
-  const wide_loss *lost = call->lost;
-  const gfs_transform *t = &wide->transform;
-  const unsigned n = wide->points, given = wide->block + shards_behind(wide);
-  gfs_rows rows = rows_of(w, 0), one = rows_of(w, n);
-  const wide_repair r = {.call = call, .work = w, .one = &one};
-  clear(&rows, given, n);
-  gfs_transform_inverse(t, &rows, n, 0, given, (gfs_row_visit){fill_row, &r, NULL});
-  gfs_transform_derive(t, &rows, n);
-  gfs_transform_forward(t, &rows, n, 0, lost->from, lost->to, (gfs_row_visit){take_row, &r, NULL});
+/* Rows = the coefficients of the polynomial that has the values of the product at `size` points.
+ * Returns false if all values are 0. */
+static bool interpolate_product(const wide_repair *r, const gfs_rows *rows, unsigned size) {
+  unsigned given = size;
+  while (given > 0 && used_shard(r->call, r->first + given - 1) == NULL)
+    given--;
+  clear(rows, given, size);
+  gfs_transform_inverse(&r->call->wide->transform, rows, size, r->first, given,
+                        (gfs_row_visit){fill_row, r, NULL});
+  return given > 0;
 }
 
-/* Fill the wanted shards and the range of their points. */
-static void find_loss(const gfsmith_wide *wide, const bool *wanted, wide_loss *lost) {
+/* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
+ * points. There its derivative, also with the product added, is the polynomial times the locator's
+ * derivative.
+ *
+ * Let f and g have the values of the product on the two halves of the points, and let s be the
+ * polynomial that is c on the first half and c + 1 on the second one, with the derivative 1. The
+ * product is f + (s + c) (f + g), its derivative on the first half f' + f + g, on the second one
+ * g' + f + g. So if all wanted points are in one half, the coefficients of f' + f + g or g' + g + f
+ * are sufficient. */
+static void reconstruct_slice(const wide_call *call, const wide_work *w) {
+  const wide_loss *lost = call->lost;
+  const gfs_transform *t = &call->wide->transform;
+  const unsigned half = lost->points / 2, base = lost->from < half ? 0 : half;
+  const bool is_half = lost->from >= half || lost->to <= half;
+  const unsigned size = is_half ? half : lost->points;
+  gfs_rows rows = rows_of(w, base), other = rows_of(w, half - base), one = rows_of(w, lost->points);
+  const wide_repair r = {.call = call, .work = w, .first = base, .one = &one};
+  const wide_repair behind = {.call = call, .work = w, .first = half - base, .one = &one};
+  if (interpolate_product(&r, &rows, size))
+    gfs_transform_derive(t, &rows, size);
+  if (is_half && interpolate_product(&behind, &other, half))
+    gfs_transform_add(t, &rows, 0, &other, 0, half);
+  gfs_transform_forward(t, &rows, size, base, lost->from - base, lost->to - base,
+                        (gfs_row_visit){take_row, &r, NULL});
+}
+
+/* Use all present data, and the first present parities. */
+static void choose_used(const gfsmith_wide *wide, const bool *present, bool *used) {
+  unsigned missing = 0;
+  for (unsigned i = 0; i < wide->k; i++) {
+    used[i] = present[i];
+    missing += !present[i];
+  }
+  for (unsigned i = wide->k; i < wide->k + wide->m; i++) {
+    used[i] = present[i] && missing > 0;
+    missing -= used[i];
+  }
+}
+
+/* Fill in all but the tables. The points include those of the data. */
+static void find_loss(const gfsmith_wide *wide, const bool *present, const bool *wanted,
+                      wide_loss *lost) {
+  unsigned last = 0;
   lost->from = wide->points;
   lost->to = 0;
+  choose_used(wide, present, lost->used);
   for (unsigned i = 0; i < wide->k + wide->m; i++) {
-    lost->wanted[i] = !lost->present[i] && (wanted == NULL || wanted[i]);
+    lost->wanted[i] = !present[i] && (wanted == NULL || wanted[i]);
     unsigned point = point_of(wide, i);
     if (lost->wanted[i] && point < lost->from)
       lost->from = point;
     if (lost->wanted[i] && point >= lost->to)
       lost->to = point + 1;
+    if ((i < wide->k || lost->wanted[i] || lost->used[i]) && point > last)
+      last = point;
   }
+  lost->points = power_of_two(last + 1);
 }
 
 /* Are the pointers of all present and wanted shards given? */
-static bool repair_given(const gfsmith_wide *wide, const wide_loss *lost, size_t count,
-                         uint8_t *const *shards) {
+static bool repair_given(const gfsmith_wide *wide, const bool *present, const bool *wanted,
+                         size_t count, uint8_t *const *shards) {
   const unsigned total = wide->k + wide->m;
   for (size_t s = 0; s < count; s++)
     for (unsigned i = 0; i < total; i++)
-      if ((lost->present[i] || lost->wanted[i]) && shards[s * total + i] == NULL)
+      if ((present[i] || wanted[i]) && shards[s * total + i] == NULL)
         return false;
   return true;
 }
@@ -554,7 +614,7 @@ static gfsmith_status rebuild(const gfsmith_wide *wide, const gfsmith_executor *
                     .sources = total,
                     .targets = total,
                     .lost = lost};
-  return run_wide(&call, stripes, (size_t)wide->points + 1, executor);
+  return run_wide(&call, stripes, (size_t)lost->points + 1, executor);
 }
 
 /* Are there more missing shards than parities? */
@@ -577,15 +637,14 @@ static gfsmith_status reconstruct_wide(const gfsmith_wide *wide, const gfsmith_e
   if (empty)
     return GFSMITH_OK;
   const unsigned total = wide->k + wide->m;
-  uint8_t *memory = malloc(total * (wide->transform.entry + sizeof(bool)));
+  uint8_t *memory = malloc(total * (wide->transform.entry + 2 * sizeof(bool)));
   if (memory == NULL)
     return GFSMITH_ENOMEM;
-  wide_loss lost = {.present = present,
-                    .wanted = (bool *)(memory + total * wide->transform.entry),
-                    .tables = memory};
-  find_loss(wide, wanted, &lost);
+  bool *flags = (bool *)(memory + total * wide->transform.entry);
+  wide_loss lost = {.wanted = flags, .used = flags + total, .tables = memory};
+  find_loss(wide, present, wanted, &lost);
   gfsmith_status status = GFSMITH_OK;
-  if (!repair_given(wide, &lost, stripes->count, shards))
+  if (!repair_given(wide, present, lost.wanted, stripes->count, shards))
     status = GFSMITH_EINVAL;
   else if (lost.to > 0)
     status = rebuild(wide, executor, stripes, shards, &lost);

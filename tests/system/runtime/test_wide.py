@@ -21,7 +21,16 @@ from tests.support.paths import ROOT
 
 CORE = ROOT / "runtime/core/src"
 SOURCES = [
-    CORE / name for name in ("wide.c", "wide_slices.c", "wide_rows.c", "transform.c", "locator.c", "cantor.c")
+    CORE / name
+    for name in (
+        "wide.c",
+        "wide_slices.c",
+        "wide_rows.c",
+        "transform.c",
+        "locator.c",
+        "cantor.c",
+        "products.c",
+    )
 ]
 
 
@@ -102,6 +111,27 @@ def test_parities_of_the_matrix(api: Api, isa: str, case: tuple[str, int, int]) 
     code, k, m = case
     for length in (64, 320) if code.startswith("leopard") else (2, 62, 64, 318):
         check(api, code, k, m, length, oracle.encode(code, m, random_data(k, length)))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [("leopard8", 20, 9), ("leopard16", 12, 7), ("lch16", 7, 40), ("reed_solomon_simd", 33, 5)],
+    ids=str,
+)
+def test_parities_that_a_repair_reads(api: Api, case: tuple[str, int, int]) -> None:
+    """They are the first present ones, as many as data are missing. The others can have any bytes."""
+    code, k, m = case
+    wide, data = Wide(api, code, k, m), random_data(k, 64)
+    shards, rng = np.concatenate([data, wide.encode(data)]), np.random.default_rng(k)
+    for count in range(min(k, m)):
+        missing = rng.choice(k, count, replace=False)
+        lost, present = shards.copy(), np.ones(k + m, dtype=bool)
+        present[[*missing, k]] = False
+        lost[~present] = 0x5A
+        lost[k + 1 + count :] ^= 0xFF
+        assert wide.reconstruct(lost, present) == OK
+        assert np.array_equal(lost[: k + 1 + count], shards[: k + 1 + count]), missing
+    wide.close()
 
 
 @pytest.mark.needs("go", "rust")
@@ -414,8 +444,15 @@ MUTANTS = (
     Mutant("gfs_stream_half(shard + 2 * at + HALF, high + at);", ";"),
     Mutant("gfs_stream_copy(shard, joined, bytes);", ";"),
     Mutant("point + 1", "point", within="find_loss"),
-    Mutant("unknown[i] = true;", ";", within="fill_constants"),
-    Mutant("wide->data_first ? n : wide->block", "wide->block"),
+    Mutant("(point < wide->block) != wide->data_first", "false"),
+    Mutant("(point < wide->block) != wide->data_first", "true"),
+    Mutant("!lost->used[shard]", "false"),
+    Mutant("present[i] && missing > 0", "present[i]"),
+    Mutant("missing -= used[i];", ";"),
+    Mutant("lost->to <= half", "true"),
+    Mutant("lost->from < half ? 0 : half", "0"),
+    Mutant("clear(rows, given, size);", ";"),
+    Mutant("gfs_transform_add(t, &rows, 0, &other, 0, half);", ";"),
     Mutant("(group - exponent) % group", "exponent"),
     Mutant("data < parity", "false"),
     Mutant("is_data == wide->data_first", "!is_data", within="point_of"),
@@ -424,9 +461,12 @@ MUTANTS = (
     Mutant("s->len + s->part - 1", "s->len", within="cut_rows"),
     Mutant("n % parts * s->part", "n % parts"),
     Mutant("shared ? executor->workers : 1", "shared ? 2 * (size_t)executor->workers : 1"),
-    Mutant("x + modulus - y", "x - y"),
+    Mutant("x + (most - y)", "x - y"),
+    Mutant("add_table(t->entry, of_bit + c * t->entry, tables + c * t->entry);", ";"),
+    Mutant("element >> PART_BITS * n", "element"),
+    Mutant("1u << PART_BITS * part", "1u << part"),
     Mutant("field->order / n", "1"),
-    Mutant("gfs_transform_derive(t, &rows, n);", ";"),
+    Mutant("gfs_transform_derive(t, &rows, size);", ";"),
     Mutant("8 * from + bit", "bit"),
     Mutant("8 * to", "0"),
     Mutant("basis[0] == GFS_BASIS_ROW", "false"),
@@ -456,4 +496,5 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
         test_tasks_in_any_order(api, ("leopard16", 3, 2), 5)
         test_stores_around_the_cache(api, "leopard16", 40, 23, 0, 0)
         test_stores_around_the_cache(api, "lch16", 20, 40, 30, 16)
+        test_parities_that_a_repair_reads(api, ("leopard16", 12, 7))
         test_arguments(api)
