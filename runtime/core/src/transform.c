@@ -62,6 +62,7 @@ static bool find_all_kernels(gfs_transform *t, const gfs_isa *isa) {
     find_ends(&t->ends, isa);
   t->dot = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, t->planes, t->planes, GFS_PATH_cached);
   t->mad = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, 1, 1, GFS_PATH_cached);
+  t->mads = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, 0, 1, GFS_PATH_cached);
   return t->dot != NULL && t->mad != NULL && find_kernels(&t->bytes, isa, 1) &&
          (t->planes == 1 || find_kernels(&t->words, isa, t->planes));
 }
@@ -124,7 +125,8 @@ gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, u
   t->format = isa->format;
   t->entry = gfs_tables_entry(t->format) * planes * planes;
   const uint8_t unit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
-  gfs_tables_fill_map(t->format, unit, t->one);
+  for (unsigned i = 0; i < GFS_ADDED_MOST; i++)
+    gfs_tables_fill_map(t->format, unit, t->ones + i * gfs_tables_entry(t->format));
   if (planes > 1)
     fill_change(t, field);
   unsigned groups = (n / 2 + 1) / 2, first = groups < BYTE_GROUPS ? groups : BYTE_GROUPS;
@@ -143,7 +145,7 @@ void gfs_transform_add(const gfs_transform *t, const gfs_rows *rows, unsigned at
                        const gfs_rows *other, unsigned first, unsigned count) {
   const uint8_t *from = other->start + first * other->bytes;
   uint8_t *to = rows->start + at * rows->bytes;
-  t->mad(count * rows->bytes, 1, t->one, &from, &to);
+  t->mad(count * rows->bytes, 1, t->ones, &from, &to);
 }
 
 void gfs_transform_change(const gfs_transform *t, const gfs_rows *rows, unsigned row) {
@@ -308,15 +310,27 @@ void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigne
   evaluate(&p, 0, size);
 }
 
-static void derive(const gfs_transform *t, const gfs_rows *rows, unsigned at, unsigned size) {
-  unsigned half = size / 2;
-  if (half == 0)
+/* row += `count` rows. */
+static void add_rows(const gfs_transform *t, size_t bytes, uint8_t *row, size_t count,
+                     const uint8_t *const *added) {
+  if (t->mads != NULL) {
+    t->mads(bytes, count, t->ones, added, &row);
     return;
-  derive(t, rows, at, half);
-  gfs_transform_add(t, rows, at, rows, at + half, half);
-  derive(t, rows, at + half, half);
+  }
+  for (size_t i = 0; i < count; i++)
+    t->mad(bytes, 1, t->ones, added + i, &row);
 }
 
-void gfs_transform_derive(const gfs_transform *t, const gfs_rows *rows, unsigned size) {
-  derive(t, rows, 0, size);
+/* Row i of the derivative is the sum of the rows i + 2^h for which i does not have bit h. So rows
+ * have not been changed before they are added. */
+void gfs_transform_derive(const gfs_transform *t, const gfs_rows *to, const gfs_rows *from,
+                          unsigned size) {
+  const uint8_t *added[GFS_ADDED_MOST];
+  for (unsigned i = 0; i + 1 < size; i++) {
+    size_t count = 0;
+    for (unsigned bit = 1; bit < size; bit *= 2)
+      if ((i & bit) == 0)
+        added[count++] = from->start + (i | bit) * from->bytes;
+    add_rows(t, to->bytes, to->start + i * to->bytes, count, added);
+  }
 }

@@ -15,7 +15,10 @@
 #include "cantor.h"
 #include "dispatch.h"
 
-enum { GFS_TRANSFORM_PLANES = 2 /* most planes of an element */ };
+enum {
+  GFS_TRANSFORM_PLANES = 2, /* most planes of an element */
+  GFS_ADDED_MOST = 16       /* rows that a call adds to one: one for each bit of a row's number */
+};
 
 /* The kernels of butterflies of elements that consist of `planes` bytes each, and the tables of
  * their constants. In Cantor's basis those of a layer are the constants of the first layer, 0, 2,
@@ -49,10 +52,11 @@ typedef struct gfs_transform {
   gfs_ends ends;         /* by all constants */
   gfsmith_kernel *dot;   /* products of an element */
   gfsmith_kernel *mad;   /* of one byte: with the constant 1, the addition of rows */
+  gfsmith_kernel *mads;  /* the same for any number of rows; NULL if the set has no such kernel */
   gfs_format format;
-  unsigned planes;    /* bytes of an element */
-  size_t entry;       /* bytes of the table of gfs_transform_table */
-  uint8_t one[32];    /* the table of the byte map x -> x */
+  unsigned planes;                              /* bytes of an element */
+  size_t entry;                                 /* bytes of the table of gfs_transform_table */
+  uint8_t ones[GFS_ADDED_MOST * GFS_ENTRY_MAX]; /* tables of the byte map x -> x */
   uint8_t change[32]; /* that of the map that gives the difference of the bases' low bytes */
   uint8_t image[256]; /* of each high byte under this map */
 } gfs_transform;
@@ -124,8 +128,10 @@ void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigne
 void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                            unsigned first, unsigned from, unsigned to, gfs_row_visit take);
 
-/* Coefficients become those of the sum of the polynomial and its derivative. */
-void gfs_transform_derive(const gfs_transform *t, const gfs_rows *rows, unsigned size);
+/* Add the coefficients of the derivative of the polynomial `from` to the rows `to`, which may be
+ * the same. */
+void gfs_transform_derive(const gfs_transform *t, const gfs_rows *to, const gfs_rows *from,
+                          unsigned size);
 
 /* rows[at..] += other[0..], `count` rows. */
 void gfs_transform_add(const gfs_transform *t, const gfs_rows *rows, unsigned at,

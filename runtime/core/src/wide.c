@@ -547,11 +547,13 @@ static void reconstruct_slice(const wide_call *call, const wide_work *w) {
   gfs_rows rows = rows_of(w, base), other = rows_of(w, half - base), one = rows_of(w, lost->points);
   const wide_repair r = {.call = call, .work = w, .first = base, .one = &one};
   const wide_repair behind = {.call = call, .work = w, .first = half - base, .one = &one};
-  if (interpolate_product(&r, &rows, size))
-    gfs_transform_derive(t, &rows, size);
-  if (is_half && interpolate_product(&behind, &other, half))
-    gfs_transform_add(t, &rows, 0, &other, 0, half);
-  gfs_transform_forward(t, &rows, size, base, lost->from - base, lost->to - base,
+  const gfs_rows *sum = is_half ? &other : &rows;
+  bool is_zero = !interpolate_product(&r, &rows, size);
+  if (is_half)
+    interpolate_product(&behind, &other, half);
+  if (!is_zero)
+    gfs_transform_derive(t, sum, &rows, size);
+  gfs_transform_forward(t, sum, size, base, lost->from - base, lost->to - base,
                         (gfs_row_visit){take_row, &r, NULL});
 }
 

@@ -43,7 +43,7 @@ LINES_START, LINES_PITCH = 1 << 61, 4096  #: the lines of row 0, and the distanc
 VISIT = 100
 ZEROS, JUNK = -1, -2  #: rows without a layer
 CALL = np.dtype(
-    [(name, "<u8") for name in ("operation", "len", "k", "table")] + [("src", "<u8", 8), ("dst", "<u8", 8)]
+    [(name, "<u8") for name in ("operation", "len", "k", "table")] + [("src", "<u8", 16), ("dst", "<u8", 16)]
 )
 
 
@@ -112,7 +112,8 @@ class Recorder:
         """Return the visits and the call on rows that have the effect of a call from or to lines."""
         operation = LINES[int(call["operation"])]
         forward = OPERATIONS[operation] == "fft4"
-        rows, lines = (call["src"], call["dst"]) if forward else (call["dst"], call["src"])
+        src, dst = call["src"][:8], call["dst"][:8]
+        rows, lines = (src, dst) if forward else (dst, src)
         row, rest = divmod(int(rows[0]) - START, self.row_bytes)
         length = int(call["len"])
         assert call["k"] == 8 and length * 2 == self.row_bytes and rest == 0
@@ -122,7 +123,7 @@ class Recorder:
         columns = self.maps(int(call["table"]), 14)
         assert np.array_equal(columns[12], change(self.setup.code))
         alike = np.array([call], dtype=CALL)
-        alike["operation"], alike["src"], alike["dst"] = operation, rows, rows
+        alike["operation"], alike["src"][:, :8], alike["dst"][:, :8] = operation, rows, rows
         visits = np.zeros(4, CALL)
         visits["operation"], visits["k"] = VISIT, row + np.arange(4)
         return np.concatenate([alike, visits] if forward else [visits, alike])
@@ -177,13 +178,14 @@ def steps(recorder: Recorder, call: Any) -> Iterator[tuple[Any, Any, Any]]:
     """Yield the additions of a call: planes of bytes that are changed, those that are added, and the maps
     between them, or None. A plane is an array of byte numbers."""
     operation, k, length = OPERATIONS[int(call["operation"])], int(call["k"]), int(call["len"])
-    shards = call["dst"][:k].astype(np.int64) - START
+    shards = call["dst"][: 1 if operation == "mad" else k].astype(np.int64) - START
     places = shards[:, None] + np.arange(length)
     assert length > 0 and (places >= 0).all()
     if operation == "mad":
-        sources = int(call["src"][0]) - START + np.arange(length)
-        assert k == 1 and not np.intersect1d(sources, places).size
-        yield places, sources[None], recorder.maps(int(call["table"]), 1)[None]
+        for source, matrix in zip(call["src"][:k], recorder.maps(int(call["table"]), k), strict=True):
+            added = int(source) - START + np.arange(length)
+            assert not np.intersect1d(added, places).size
+            yield places, added[None], matrix[None, None]
         return
     assert (call["src"][:k] == call["dst"][:k]).all() and len(np.unique(places)) == k * length
     elements_ = 4 if operation.endswith("4") else 2
@@ -260,11 +262,14 @@ def prove_inverse(recorder: Recorder, size: int, first: int, given: int) -> None
 
 
 def prove_derivative(recorder: Recorder, size: int) -> None:
-    memory = unknown(size * recorder.setup.planes)
-    for call in recorder.calls("derive", size):
-        execute(recorder, memory, call)
-    wanted = oracle.bits(recorder.setup.code, oracle.derivatives(recorder.setup.code, size))
-    assert np.array_equal(forms(memory)[:, : wanted.shape[1]], wanted)
+    """The derivative is added to the same rows, or to others."""
+    both = oracle.bits(recorder.setup.code, oracle.derivatives(recorder.setup.code, size))
+    one = np.eye(len(both), dtype=np.uint8)
+    for apart, wanted in enumerate((both, np.block([[one, both ^ one], [0 * one, one]]))):
+        memory = unknown(len(wanted) // 8)
+        for call in recorder.calls("derive", size, apart):
+            execute(recorder, memory, call)
+        assert np.array_equal(forms(memory)[:, : wanted.shape[1]], wanted)
 
 
 def prove_complete(recorder: Recorder, size: int, firsts: Sequence[int]) -> None:
@@ -403,8 +408,10 @@ MUTANTS = (
     Mutant("(size_t)i * d", "i"),
     Mutant("row += together", "row += d"),
     Mutant("p * len", "0", within="butterflies"),
-    Mutant("at + half", "at", within="derive", everywhere=True),
-    Mutant("derive(t, rows, at, half);", ";", within="derive"),
+    Mutant("(i & bit) == 0", "true"),
+    Mutant("i | bit", "bit"),
+    Mutant("added + i", "added"),
+    Mutant("t->ones + i * gfs_tables_entry(t->format)", "t->ones"),
     Mutant("at >= p->to", "at + half >= p->to", within="evaluate"),
     Mutant("at >= p->to", "at + half >= p->to", within="interpolate"),
     Mutant("at + size <= p->from", "at <= p->from", within="evaluate"),

@@ -7,7 +7,7 @@
 
 #include "transform.h"
 
-enum { MOST = 4 * GFS_TRANSFORM_PLANES /* shards of a call */ };
+enum { MOST = GFS_ADDED_MOST /* shards of a call */ };
 
 /* The operation of a record that is no call of a kernel: the function of a row, whose number is k.
  */
@@ -79,10 +79,10 @@ static void kernel(gfs_operation operation, size_t len, size_t k, const uint8_t 
   made->len = len;
   made->k = k;
   made->table = (uint64_t)(uintptr_t)table;
-  for (size_t i = 0; i < k; i++) {
+  for (size_t i = 0; i < k; i++)
     made->src[i] = (uint64_t)(uintptr_t)src[i];
+  for (size_t i = 0; i < (operation == GFS_OPERATION_mad ? 1 : k); i++)
     made->dst[i] = (uint64_t)(uintptr_t)dst[i];
-  }
 }
 
 #define KERNEL(name)                                                                               \
@@ -104,12 +104,11 @@ const gfs_isa *gfs_dispatch_isa(void) { return &record.isa; }
 gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation, unsigned inputs,
                                     unsigned outputs, gfs_path path) {
   (void)isa;
-  (void)inputs;
   (void)outputs;
   (void)path;
   switch (operation) {
   case GFS_OPERATION_mad:
-    return record_mad;
+    return inputs > 0 || record.four ? record_mad : NULL;
   case GFS_OPERATION_dot:
     return record_dot;
   case GFS_OPERATION_fft:
@@ -168,7 +167,10 @@ size_t record_inverse(const call **calls, unsigned size, unsigned first, unsigne
   return finish(calls);
 }
 
-size_t record_derive(const call **calls, unsigned size) {
-  gfs_transform_derive(&record.transform, &record.rows, size);
+/* apart: the polynomial is in the rows behind those to which its derivative is added. */
+size_t record_derive(const call **calls, unsigned size, bool apart) {
+  gfs_rows from = record.rows;
+  from.start += apart ? size * from.bytes : 0;
+  gfs_transform_derive(&record.transform, &record.rows, &from, size);
   return finish(calls);
 }
