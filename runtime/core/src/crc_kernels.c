@@ -8,7 +8,7 @@
 #elif defined(__aarch64__) && defined(__GNUC__)
 #include <arm_acle.h>
 #include <arm_neon.h>
-#elif defined(__powerpc64__) && defined(__GNUC__)
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__) && defined(__GNUC__)
 #include "crc_power.h"
 #elif defined(__riscv) && __riscv_xlen == 64 && defined(__GNUC__)
 #include "crc_riscv.h"
