@@ -40,7 +40,12 @@ def _generate(jobs: int) -> Routines:
     made = list(routines())
     for check, numbers in entries:
         demand(prove_tables(check, numbers))
-    work = [(r, check, n) for check, n in entries for r in made if r.serves(check.name, check.reflected)]
+    work = [
+        (routine, check, numbers)
+        for check, numbers in entries
+        for routine in made
+        if routine.serves(check.name, check.reflected) and (check in CHECKSUMS or not routine.updates)
+    ]
     parallel.run(_proved, work, jobs, lambda _, verdict: demand(verdict))
     return Routines(
         build(made, {check.name: tables(check) for check in CHECKSUMS}, map(tables, ISAL_CHECKSUMS)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from string import digits
 
 Value = int
 
@@ -33,8 +34,20 @@ FIRSTS = tuple(f"reduce_line{groups}" for groups in range(LINE // GROUP))
 #: The operations that begin with the first bytes of a line, by their number: a register fits into them.
 LEADS = {f"bytes{count}": count for count in range(WORD, LINE + 1)}
 
-#: The operations that change a checksum in memory and begin with the first bytes of a vector -> their number.
-UPDATES = {f"update{count}": count for count in range(WORD, LINE + 1)}
+#: The functions that change a checksum in memory -> the numbers of bytes that they read before their loop.
+#: The last two also read whole lines there: "few" one behind less than a word, and "wide" up to three that it
+#: folds one by one, and four.
+UPDATED = {
+    "group": range(WORD, GROUP + 1),
+    "half": range(GROUP + 1, LINE // 2 + 1),
+    "bytes": range(WORD, LINE + 1),
+    "few": range(LINE + 1, LINE + WORD),
+    "wide": range(4 * LINE + 1, 8 * LINE + 1),
+}
+WIDE = 4  #: lines of a block of "wide"
+
+#: The operations that these functions have -> the bytes before their loop.
+UPDATES = {f"update_{name}{lead}": lead for name, leads in UPDATED.items() for lead in leads}
 
 #: Those that begin with whole vectors -> bytes of a block.
 UPDATES_OF_BLOCKS = {"update_lines": LINE, "update_blocks": 4 * LINE}
@@ -46,6 +59,7 @@ class Act(Enum):
     LOAD = auto()  #: `width` bytes of array `text` at `offset`
     LEADING = auto()  #: the first `offset` bytes of array `text`, then zeros
     BEHIND = auto()  #: the first `offset` bytes of a vector behind zeros
+    AHEAD = auto()  #: a vector without its first `offset` bytes, then zeros
     FIRST = auto()  #: word `text` of the first group, "low" or "high", as word `offset`; the other word is 0
     ZERO = auto()  #: a vector of zeros
     JOIN = auto()  #: two vectors as the halves of one
@@ -74,14 +88,6 @@ class Act(Enum):
     RESULT = auto()  #: the register after, or the checksum after
 
 
-def first_vector(count: int) -> int:
-    """Return the bytes of the shortest vector that has the first `count` bytes of an update."""
-    return next(width for width in _FIRST_VECTOR if count <= width)
-
-
-_FIRST_VECTOR = {GROUP: "group", LINE // 2: "half", LINE: "bytes"}
-
-
 @dataclass(frozen=True, slots=True)
 class Instr:
     """result = act(args, ...). The act determines which of the other fields are used."""
@@ -106,7 +112,7 @@ class Routine:
     - LEADS: a register, then as many bytes as the name has, then lines, become the register after them; one
       function has all of them
     - UPDATES, UPDATES_OF_BLOCKS: the same, for the checksum at an address instead of a register; one function
-      has all of UPDATES with vectors of the same length
+      has all of UPDATES with a name of UPDATED
     - "fold_line": a message of LINE bytes and LINE bytes of data become a message of LINE bytes, for each of
       several shards, with such a loop; it prefetches data of a later call
     - "fold_copy": the same, but instead of prefetching it copies the data, around the cache
@@ -115,7 +121,8 @@ class Routine:
     - "word", "half", "quarter", "byte": `block` bytes of data change the register
 
     check: the name of the only check that has the routine; "": all checks of this order. lead: bytes of data
-    that are read before the loop, as array "message".
+    that are read before the loop, as array "message". between: the place in the head of instructions that
+    fold whole lines one by one, and behind them.
     """
 
     operation: str
@@ -129,6 +136,7 @@ class Routine:
     after: tuple[Value, ...] = ()
     check: str = ""
     lead: int = 0
+    between: tuple[int, int] = (0, 0)
 
     @property
     def order(self) -> str:
@@ -152,12 +160,8 @@ class Routine:
 
     @property
     def member(self) -> str:
-        """The operation, or for UPDATES the name that all with vectors of the same length share."""
-        return (
-            f"update_{_FIRST_VECTOR[first_vector(self.lead)]}"
-            if self.operation in UPDATES
-            else self.operation
-        )
+        """The operation, or for UPDATES the name of their function."""
+        return self.operation.rstrip(digits) if self.operation in UPDATES else self.operation
 
     def serves(self, check: str, reflected: bool) -> bool:
         return self.reflected == reflected and self.check in ("", check)

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import islice, product
 
 from gfsmith.field.checksum import CHECKSUMS, Checksum
 from gfsmith.ir.folding import (
@@ -43,8 +43,9 @@ from gfsmith.ir.folding import (
     NIBBLE,
     NIBBLES,
     STEPS,
-    UPDATES,
+    UPDATED,
     UPDATES_OF_BLOCKS,
+    WIDE,
     WORD,
     WORDS,
     Act,
@@ -52,7 +53,6 @@ from gfsmith.ir.folding import (
     Routine,
     Tables,
     Value,
-    first_vector,
 )
 
 #: Sets with stores around the cache.
@@ -451,6 +451,15 @@ def _led(code: _Code, count: int, start: Value) -> Value:
     return code.add(Act.REVERSE, value)
 
 
+def _behind(code: _Code, count: int, start: Value) -> Value:
+    """Return the line behind the first bytes, to which the rest of a longer register is added."""
+    if not code.reflected:
+        start = code.add(Act.REVERSE, start)
+    rest = code.add(Act.AHEAD, start, offset=count)
+    line = code.add(Act.XOR, code.add(Act.LOAD, text="message", offset=count), rest)
+    return line if code.reflected else code.add(Act.REVERSE, line)
+
+
 class _Update:
     """An update of the checksum at an address. check: the only check that has it; None: all reflected ones.
     Normal registers are shifted by the check's number of bits."""
@@ -459,23 +468,57 @@ class _Update:
         self._set, self._check = set_, check
         self._reflected = check is None or check.reflected
 
-    def from_first(self, operation: str, count: int) -> Routine:
-        """Return the routine that begins with the first bytes of a vector."""
-        code = self._code(first_vector(count))
-        value = _led(code, count, self._start(code))
-        if count > LINE // 2:
-            return self._named(_loop(code, operation, self._set, LINE, count, [value], self._finish))
-        head, close = code.at, code.section()
+    def of_bytes(self, name: str, lead: int) -> Routine:
+        """Return the routine of a function for so many bytes before its loop."""
+        operation = f"update_{name}{lead}"
+        match name:
+            case "few":
+                return self._from_few(operation, lead)
+            case "wide":
+                return self._from_wide(operation, lead)
+            case "bytes":
+                code = self._code(LINE)
+                value = _led(code, lead, self._start(code))
+                return self._looped(code, operation, LINE, lead, [value])
+        code = self._code(GROUP if name == "group" else LINE // 2)
+        head, value = code.at, _led(code, lead, self._start(code))
+        close = code.section()
         code.add(Act.RESULT, self._finish(code, [value]))
         parts = tuple(head), (), tuple(close)
-        return self._named(Routine(operation, self._set, self._reflected, LINE, *parts, lead=count))
+        return self._named(Routine(operation, self._set, self._reflected, LINE, *parts, lead=lead))
+
+    def _from_few(self, operation: str, lead: int) -> Routine:
+        """Return the routine that begins with less than a word and a line."""
+        code, count = self._code(LINE), lead - LINE
+        start = self._start(code)
+        value, line = _led(code, count, start), _behind(code, count, start)
+        value = code.fold(value, code.constants(LINE), line)
+        return self._looped(code, operation, LINE, lead, [value])
+
+    def _from_wide(self, operation: str, lead: int) -> Routine:
+        """Return the routine that begins with the first bytes of a line, up to three lines, and a block."""
+        code, count = self._code(LINE), (lead - 1) % LINE + 1
+        start = self._start(code)
+        value, line = _led(code, count, start), _behind(code, count, start)
+        constants = code.constants(LINE)
+        value = code.fold(value, constants, line)
+        places = iter(range(count + LINE, lead, LINE))
+        begin = len(code.at)
+        for place in islice(places, (lead - count) // LINE - WIDE):
+            value = code.fold(value, constants, code.load("message", place))
+        between = begin, len(code.at)
+        before = [value, *(code.load("message", place) for place in places)]
+        return replace(self._looped(code, operation, WIDE * LINE, lead, before), between=between)
+
+    def _looped(self, code: _Code, operation: str, block: int, lead: int, before: list[Value]) -> Routine:
+        return self._named(_loop(code, operation, self._set, block, lead, before, self._finish))
 
     def of_blocks(self, operation: str, block: int) -> Routine:
         """Return the routine that begins with a block."""
         code = self._code(LINE)
         before = [code.load("message", offset) for offset in range(0, block, LINE)]
         before[0] = code.add(Act.XOR, before[0], self._start(code))
-        return self._named(_loop(code, operation, self._set, block, block, before, self._finish))
+        return self._looped(code, operation, block, block, before)
 
     def _named(self, routine: Routine) -> Routine:
         return replace(routine, check=self._check.name if self._check else "")
@@ -520,7 +563,9 @@ def _updates(set_: str) -> Iterator[Routine]:
     by_name = {check.name: check for check in CHECKSUMS}
     for name in _UPDATED:
         update = _Update(set_, by_name.get(name))
-        yield from (update.from_first(operation, count) for operation, count in UPDATES.items())
+        for function, leads in UPDATED.items():
+            if function != "wide" or name != "CRC16_T10":  # its sectors are whole blocks
+                yield from (update.of_bytes(function, lead) for lead in leads)
         yield from (update.of_blocks(operation, block) for operation, block in UPDATES_OF_BLOCKS.items())
 
 

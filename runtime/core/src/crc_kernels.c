@@ -29,6 +29,10 @@
 #define GENERAL false
 #endif
 
+/* Make a number unknown to the compiler. clang computes the low bits of its quotient modulo 2^32
+ * otherwise, which the proof of machine code does not follow. */
+#define GFS_CRC_WHOLE(number) __asm__("" : "+r"(number))
+
 /* Compilers make one store of each of these, but not of loops. */
 static inline void gfs_crc_put_reflected(uint8_t *to, uint64_t word) {
   to[0] = (uint8_t)word;

@@ -36,6 +36,8 @@ LENGTHS = (
     1024,
     1031,
     1032,
+    *range(514, 2400, 31),
+    *(line + more for line in (576, 640, 704, 1024) for more in (1, 4, 7)),
     1500,
     2400,
 )
@@ -123,6 +125,17 @@ def test_a_state_continues_with_every_length(api: Api, isa: str, kind: int) -> N
         if n <= len(DATA) - 100:
             state = update(api, kind, prefixes(kind)[100], DATA[100 : 100 + n], n * 5 % 64)
             assert state == prefixes(kind)[100 + n]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_long_updates_are_those_of_pieces(api: Api, isa: str, kind: int) -> None:
+    """Around the greatest length of the functions for short updates."""
+    data = random.Random(2).randbytes(9000)
+    for n in (4096, 5001, 8128, 8191, 8192, 8193, 8200, 8448, 9000):
+        state = 0
+        for start in range(0, n, 250):
+            state = update(api, kind, state, data[start : min(start + 250, n)])
+        assert update(api, kind, 0, data[:n], n % 64) == state
 
 
 def test_updates_follow_the_instruction_set(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from gfsmith.emit.c.x86 import NARROW, PREFIX, REPEAT
@@ -18,13 +18,13 @@ from gfsmith.ir.folding import (
     LINE,
     STEPS,
     UPDATES,
+    WIDE,
     WORD,
     WORDS,
     Act,
     Instr,
     Routine,
     Tables,
-    first_vector,
 )
 from gfsmith.kernel import architecture
 from gfsmith.kernel.architecture import Arch
@@ -172,7 +172,7 @@ class _X86(_Vectors):
             case Act.CONSTANTS | Act.REDUCTION:
                 pair = f"_mm_loadu_si128({self._pointer('const ', GROUP, _constants(instr))})"
                 return f"{REPEAT[instr.width]}({pair})"
-            case Act.LEADING | Act.BEHIND:
+            case Act.LEADING | Act.BEHIND | Act.AHEAD:
                 return self._masked(instr, args)
             case Act.LANES:
                 place = f"crc->lanes[{(LINE - instr.width) // GROUP}]"
@@ -214,6 +214,8 @@ class _X86(_Vectors):
         prefix, kind = PREFIX[instr.width], f"(__mmask{instr.width})"
         if instr.act is Act.LEADING:
             return f"{prefix}_maskz_loadu_epi8({kind}lowest, {instr.text})"
+        if instr.act is Act.AHEAD:
+            return f"{prefix}_maskz_compress_epi8({kind}beyond, {args[0]})"
         return f"{prefix}_maskz_expand_epi8({kind}highest, {args[0]})"
 
     @staticmethod
@@ -472,19 +474,55 @@ def _lines(code: Sequence[Instr], spelling: _Spelling, variables: Collection[int
 _MORE = {"fold_line": "size_t ahead", "fold_copy": "uint8_t *const *to"}
 
 
+def _behind_first(routine: Routine, code: Sequence[Instr], lines: int) -> list[Instr]:
+    """Return instructions of a head with the place of data behind the first bytes and some lines, as the
+    function has it."""
+    start = (routine.lead - 1) % LINE + 1 + LINE * lines
+    return [
+        replace(instr, text="data", offset=instr.offset - start) if instr.act is Act.LOAD else instr
+        for instr in code
+    ]
+
+
+def _lined(routine: Routine, spelling: _Spelling) -> dict[str, object]:
+    """Return the part of the template context of a routine that reads a line at least before its loop. A loop
+    folds the lines between the first one and the block: `routine` has one of these, or no block."""
+    if routine.operation not in UPDATES or routine.lead <= LINE:
+        return {"lined": False, "between": []}
+    start, end = routine.between
+    head = routine.head[: start or None]
+    first = _lines(_behind_first(routine, head, 0), spelling, (*routine.before, head[-1].result or 0))
+    if start == end:
+        return {"lined": True, "between": [], "head": [*first, f"data += {LINE};"]}
+    value, last = head[-1].result, routine.head[end - 1].result
+    between = _lines(_behind_first(routine, routine.head[start:end], 1), spelling)
+    rest = _lines(_behind_first(routine, routine.head[end:], 2), spelling, routine.before)
+    return {
+        "lined": True,
+        "head": [*first, f"data += {LINE};"],
+        "between": [*between, f"v{value} = v{last};"],
+        "rest": [f"{spelling.vector(LINE)} v{last} = v{value};", *rest, f"data += {routine.block - LINE};"],
+    }
+
+
+#: Bytes of the vector that has all data of an update without a loop.
+_WHOLE = {"update_group": GROUP, "update_half": LINE // 2}
+
+
 def _function(routine: Routine, spelling: _Spelling) -> dict[str, object]:
     """Return the template context of a routine."""
     return {
         "routine": routine,
         "first": routine.operation in FIRSTS,
         "leading": routine.operation in LEADS or routine.operation in UPDATES,
-        "vector": first_vector(routine.lead) if routine.operation in UPDATES else 0,
+        "vector": _WHOLE.get(routine.member, 0),
         "instruction": any(instr.act is Act.CRC for instr in routine.close),
         "more": _MORE.get(routine.operation),
         "head": _lines(routine.head, spelling, routine.before),
         "body": _lines(routine.body, spelling),
         "next": [f"v{v} = v{n};" for v, n in zip(routine.before, routine.after, strict=True)],
         "close": _lines(routine.close, spelling),
+        **_lined(routine, spelling),
     }
 
 
@@ -539,9 +577,12 @@ def _updated(routines: Sequence[Routine], checks: Mapping[str, Tables]) -> list[
 
 
 def _functions(routines: Sequence[Routine], spelling: _Spelling) -> list[dict[str, object]]:
-    """Return the template contexts of the functions. Routines that one function has are written alike."""
+    """Return the template contexts of the functions. Routines that one function has are written alike, and
+    those with lines before a block as the one with one such line."""
     found: dict[str, dict[str, object]] = {}
     for routine in routines:
+        if routine.member == "update_wide" and (routine.lead - 1) // LINE != WIDE + 1:
+            continue
         context = _function(routine, spelling)
         first = found.setdefault(routine.function, context)
         assert first | {"routine": routine} == context
@@ -605,7 +646,9 @@ def build(
     words = [_words(order, [r for r in known if (r.order, r.set) == (order, WORDS)]) for order in orders]
     groups = [_group(name, [r for r in known if r.set == name], checks) for name in _SETS]
     steps = [_steps(name, [r for r in known if r.set == name]) for name in _INSTRUCTIONS]
-    kernels = render("crc_kernels.inc.j2", groups=groups, steps=steps, words=words, orders=list(orders))
+    kernels = render(
+        "crc_kernels.inc.j2", groups=groups, steps=steps, words=words, orders=list(orders), line=LINE
+    )
     return {
         "crc_kernels.inc": kernels,
         "crc_tables.inc": _tables("each value of enum gfsmith_checksum, in its order", checks.values()),

@@ -182,6 +182,9 @@ class Execution:
             case Act.BEHIND:
                 size = BYTE * instr.offset
                 return [0] * (len(args[0]) - size) + args[0][:size]
+            case Act.AHEAD:
+                size = BYTE * instr.offset
+                return args[0][size:] + [0] * size
             case Act.STATE:
                 return self.register
             case Act.ONES:

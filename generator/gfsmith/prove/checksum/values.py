@@ -214,6 +214,9 @@ def _in_group(instr: Instr, args: list[Runs]) -> Runs:
         case Act.BEHIND:
             zeros = domain.zeros(instr.width - instr.offset)
             return domain.merge([*zeros, *domain.cut(args[0], 0, instr.offset)])
+        case Act.AHEAD:
+            rest = domain.cut(args[0], instr.offset, instr.width)
+            return domain.merge([*rest, *domain.zeros(instr.offset)])
         case Act.CROSS:
             return domain.carryless(_word(args[0], instr.offset), _word(args[1], 1 - instr.offset))
         case Act.SLIDE:

@@ -152,6 +152,7 @@ _STORE = "EVEX_VMOVDQU8_ZMMM512_K1Z_ZMM"
 _INSERT_HALF = "EVEX_VINSERTI64X4_ZMM_K1Z_ZMM_YMMM256_IMM8"
 _INSERT_GROUP = "EVEX_VINSERTI32X4_ZMM_K1Z_ZMM_XMMM128_IMM8"
 _EXPAND = "EVEX_VPEXPANDB_ZMM_K1Z_ZMMM512"
+_COMPRESS = "EVEX_VPCOMPRESSB_ZMMM512_K1Z_ZMM"
 _EXTRACT_HALF = "EVEX_VEXTRACTI64X4_YMMM256_K1Z_ZMM_IMM8"
 MUTANTS = (
     Mutant("pshufb ignores bit 7", "PSHUFB_XMM_XMMM128", afterwards(_ignore_bit_7)),
@@ -190,6 +191,8 @@ MUTANTS = (
     Mutant("vinserti32x4 at the next place", _INSERT_GROUP, another(_one_more), level=Level.AVX512),
     Mutant("vpexpandb without a mask", _EXPAND, another(_unmasked), level=Level.AVX512),
     Mutant("vpexpandb merges for zeroes", _EXPAND, another(_other_masking), level=Level.AVX512),
+    Mutant("vpcompressb without a mask", _COMPRESS, another(_unmasked), level=Level.AVX512),
+    Mutant("vpcompressb merges for zeroes", _COMPRESS, another(_other_masking), level=Level.AVX512),
     Mutant("shrd by one more", "SHRD_RM64_R64_IMM8", another(_one_more)),
     Mutant("shrx of the count", "VEX_SHRX_R64_RM64_R64", another(_swapped)),
     Mutant("shlx of the count", "VEX_SHLX_R64_RM64_R64", another(_swapped)),

@@ -112,6 +112,23 @@ def _expand_bytes(state: State, instr: Instruction) -> None:
     write_vector(state, instr, domain.merge(out), masked=True)
 
 
+def _compress_bytes(state: State, instr: Instruction) -> None:
+    """vpcompressb: the bytes of the source at the mask's ones, one after the other; behind them zeros, or the
+    bytes of before."""
+    size = vector_size(instr)
+    if instr.op0_kind == OpKind.MEMORY:
+        raise Unsupported("vpcompressb to memory, of which it writes only some bytes")
+    source = read_vector(state, instr, 1, size)
+    bits = mask_bits(state, instr) if instr.has_op_mask else (1 << size) - 1
+    out = [run for low, high, on in spans(bits, size) if on for run in domain.cut(source, low, high)]
+    taken = domain.size(domain.merge(out))
+    if instr.zeroing_masking:
+        out += domain.zeros(size - taken)
+    else:
+        out += domain.cut(state.vectors[vector_number(instr.op0_register)], taken, size)
+    write_vector(state, instr, domain.merge(out), masked=True)
+
+
 def _extract_half(size: int) -> Semantics:
     """vextracti128, vextracti32x4, vextracti64x4: the lower or upper `size` bytes of twice as many."""
 
@@ -154,10 +171,10 @@ def _permute_lanes(state: State, instr: Instruction) -> None:
 
 
 def _shuffle_lanes(state: State, instr: Instruction) -> None:
-    """vshufi64x2 zmm: two 128-bit lanes of each source."""
+    """vshufi64x2, vshufi32x4 zmm: two 128-bit lanes of each source."""
     size = vector_size(instr)
     if size != VECTOR_BYTES:
-        raise Unsupported("vshufi64x2 of 256 bits")
+        raise Unsupported("vshufi of 256 bits")
     first, second = read_vector(state, instr, 1, size), read_vector(state, instr, 2, size)
     order = instr.immediate(3)
     out: list[Run] = []
@@ -221,6 +238,12 @@ TABLE: dict[str, Semantics] = {
         "EVEX_VPEXPANDB_ZMM_K1Z_ZMMM512",
     ),
     **forms(
+        _compress_bytes,
+        "EVEX_VPCOMPRESSB_XMMM128_K1Z_XMM",
+        "EVEX_VPCOMPRESSB_YMMM256_K1Z_YMM",
+        "EVEX_VPCOMPRESSB_ZMMM512_K1Z_ZMM",
+    ),
+    **forms(
         _extract_half(16),
         "VEX_VEXTRACTI128_XMMM128_YMM_IMM8",
         "EVEX_VEXTRACTI32X4_XMMM128_K1Z_YMM_IMM8",
@@ -228,7 +251,11 @@ TABLE: dict[str, Semantics] = {
     **forms(_extract_half(32), "EVEX_VEXTRACTI64X4_YMMM256_K1Z_ZMM_IMM8"),
     **forms(_permute_dwords, "PSHUFD_XMM_XMMM128_IMM8", "VEX_VPSHUFD_YMM_YMMM256_IMM8"),
     **forms(_permute_lanes, "VEX_VPERM2I128_YMM_YMM_YMMM256_IMM8"),
-    **forms(_shuffle_lanes, "EVEX_VSHUFI64X2_ZMM_K1Z_ZMM_ZMMM512B64_IMM8"),
+    **forms(
+        _shuffle_lanes,
+        "EVEX_VSHUFI64X2_ZMM_K1Z_ZMM_ZMMM512B64_IMM8",
+        "EVEX_VSHUFI32X4_ZMM_K1Z_ZMM_ZMMM512B32_IMM8",
+    ),
     **forms(_broadcast(1), "VEX_VPBROADCASTB_YMM_XMMM8", "EVEX_VPBROADCASTB_ZMM_K1Z_R32"),
     **forms(
         _broadcast(4),
