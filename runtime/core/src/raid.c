@@ -11,7 +11,7 @@
 #include "map.h"
 #include "sizes.h"
 
-_Atomic(gfsmith_kernel *) gfs_raid_generators[GFS_RAID_PARITIES][GFS_RAID_KNOWN_MAX + 1][GFS_PATHS]
+_Atomic(gfsmith_kernel *) gfs_raid_generators[GFS_RAID_PARITIES][GFS_RAID_FEW + 1][GFS_PATHS]
                                              [GFS_ISAS];
 
 static _Atomic(gfsmith_kernel *) dots[GFS_RAID_PARITIES][GFS_PATHS][GFS_ISAS];
@@ -28,8 +28,8 @@ gfsmith_kernel *gfs_raid_dot(const gfs_isa *isa, unsigned outputs, gfs_path path
 
 /* The kernel with the matrix of P and Q for k shards; NULL if there is none. */
 static gfsmith_kernel *find_known(const gfs_isa *isa, unsigned k, gfs_path path) {
-  uint8_t rows[2 * GFS_RAID_KNOWN_MAX];
-  if (k > GFS_RAID_KNOWN_MAX)
+  uint8_t rows[2 * GFS_RAID_FEW];
+  if (k > GFS_RAID_FEW)
     return NULL;
   for (unsigned j = 0; j < k; j++) {
     rows[j] = 1;
@@ -46,7 +46,7 @@ static gfsmith_kernel *find_generator(const gfs_isa *isa, unsigned k, unsigned m
   if (known != NULL)
     return known;
   gfs_operation operation = m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner;
-  return gfs_dispatch_kernel(isa, operation, 0, m, path);
+  return gfs_dispatch_kernel(isa, operation, gfs_raid_few(k), m, path);
 }
 
 gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, gfs_path path) {

@@ -32,21 +32,23 @@ void gfs_raid_run(const gfs_raid_pass *pass, gfs_path path, size_t len, const ui
 /* Is k a valid number of data shards? */
 static inline bool gfs_raid_count_valid(unsigned k) { return k - 1 < GFSMITH_RAID_MAX_DATA; }
 
-/* The most data shards for which P and Q are computed by a kernel for their known matrix, if there
- * is one. Measured on Zen 4 (docs/raid.md): 1.1 to 1.7 times as fast as Horner's rule at 4; from 8
- * on as fast with GFNI and slower without. */
-enum { GFS_RAID_KNOWN_MAX = 7 };
+/* The most data shards for which a kernel for exactly this number is used, if there is one: for P
+ * and Q that of their known matrix. Measured on Zen 4 (docs/raid.md): 1.1 to 1.7 times as fast as
+ * Horner's rule at 4; from 8 on as fast with GFNI and slower without. */
+enum { GFS_RAID_FEW = 7 };
+
+/* The index of a number of data shards in the arrays of kernels; 0: more than GFS_RAID_FEW. */
+static inline unsigned gfs_raid_few(unsigned k) { return k <= GFS_RAID_FEW ? k : 0; }
 
 /* The kernels that compute parities, NULL until a call needs them: by the number of parities, and
- * of data shards up to GFS_RAID_KNOWN_MAX (0: more). All threads write the same values, which
- * depend on the build and the CPU only. The instruction set is the last index, so that its
- * multiplication is part of an address. */
-extern _Atomic(gfsmith_kernel *) gfs_raid_generators[GFS_RAID_PARITIES][GFS_RAID_KNOWN_MAX + 1]
-                                                    [GFS_PATHS][GFS_ISAS];
+ * gfs_raid_few. All threads write the same values, which depend on the build and the CPU only. The
+ * instruction set is the last index, so that its multiplication is part of an address. */
+extern _Atomic(gfsmith_kernel *) gfs_raid_generators[GFS_RAID_PARITIES][GFS_RAID_FEW + 1][GFS_PATHS]
+                                                    [GFS_ISAS];
 
 static inline _Atomic(gfsmith_kernel *) *gfs_raid_place(const gfs_isa *isa, unsigned k, unsigned m,
                                                         gfs_path path) {
-  return &gfs_raid_generators[m - 1][m == 2 && k <= GFS_RAID_KNOWN_MAX ? k : 0][path][isa->id];
+  return &gfs_raid_generators[m - 1][gfs_raid_few(k)][path][isa->id];
 }
 
 /* The kernel of a call in cache on every CPU that an earlier call has found; NULL if it is another

@@ -6,6 +6,7 @@
 #include "codec.h"
 #include "gfsmith.h"
 #include "gfsmith_raid.h"
+#include "raid.h"
 #include "reference.h"
 
 enum { MOST_DATA = 33, MOST_PARITIES = 6, MOST_SHARDS = MOST_DATA + MOST_PARITIES };
@@ -169,12 +170,25 @@ static void test_raid(array a, size_t len) {
   require_equal(a.k + a.m);
 }
 
+/* Sums of few shards run the kernels for exactly this number. */
+static void test_sums_of_few(void) {
+  const gfs_isa *isa = gfs_dispatch_isa();
+  gfsmith_kernel *any = gfs_dispatch_kernel(isa, GFS_OPERATION_xor, 0, 1, GFS_PATH_cached);
+  for (unsigned k = 2; k <= 4; k++) {
+    gfs_raid_pass pass;
+    REQUIRE(gfs_raid_generator(&pass, k, 1, GFS_PATH_cached) == GFSMITH_OK);
+    REQUIRE(pass.kernel == gfs_dispatch_kernel(isa, GFS_OPERATION_xor, k, 1, GFS_PATH_cached));
+    REQUIRE(pass.kernel != any && pass.inputs == k);
+  }
+}
+
 int main(void) {
   allocate();
   for (unsigned k = 1; k <= 10; k++)
     for (unsigned m = 1; m <= MOST_PARITIES; m++)
       test_hints(k, m);
   test_packets();
+  test_sums_of_few();
   /* First with as many data shards as a known matrix of P and Q has. */
   test_raid((array){4, 3}, lengths[0]);
   test_raid((array){4, 1}, lengths[0]);
