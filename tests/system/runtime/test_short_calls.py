@@ -38,6 +38,10 @@ MUTANTS = (
     Mutant("(size_t)data_index * codec->m * codec->encoder->entry", "0"),
     Mutant("m == 2 ? find_known(isa, k, path) : NULL", "find_known(isa, k, path)"),
     Mutant("m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner", "GFS_OPERATION_horner"),
+    Mutant(
+        "gfs_dispatch_kernel(isa, operation, gfs_raid_few(k), m, path)",
+        "gfs_dispatch_kernel(isa, operation, 0, m, path)",
+    ),
 )
 
 
