@@ -2,7 +2,7 @@
 
 A body is the value of consecutive bytes, up to their position: constant ^ the sum of T(M x) over atoms. x is
 a byte of a shard, or an unknown byte; M is an 8 x 8 matrix over GF(2) as a number (row r in byte r); T is
-nothing, the linear map of one coefficient's table entry, or the product of up to three such maps. Equal
+nothing, the linear map of one coefficient's table entry, or the product of up to four such maps. Equal
 bodies are one object, so results of operations are remembered by the objects. A run is a length, the
 position of its first byte (None if the value is constant) and a body: byte l of it belongs to position + l.
 The bytes of a vector are a tuple of runs.
@@ -131,8 +131,8 @@ def mask(one: Body, byte: int) -> Body:
 
 @cache
 def look_up(part: str, source: Word, output: Word, one: Body) -> Body:
-    """Return T of a body. T is linear, so it maps 0 to 0. Only matrices take products, of two maps."""
-    most = 2 if part == "matrix" else 0
+    """Return T of a body. T is linear, so it maps 0 to 0. Only matrices take products, of three maps."""
+    most = 3 if part == "matrix" else 0
     plain = not one.constant and all(len(atom.maps) <= most for atom, _ in one.atoms)
     require(plain, "a table entry is applied to a constant or to a product")
     last = (part, source, output)

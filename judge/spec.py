@@ -29,7 +29,7 @@ FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
     "none": (0, ()),
 }
 _NAME = re.compile(
-    r"\w+?_(dot|mad|mul|xor|horner|i?fft4?|i?fft4lines)_(n|[0-9]+)x([0-9]+)(_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
+    r"\w+?_(dot|mad|mul|xor|horner|i?fft(?:4|16)?|i?fft4lines)_(n|[0-9]+)x([0-9]+)(_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
 )
 
 
@@ -107,7 +107,7 @@ class Spec:
     @property
     def elements(self) -> int:
         """The number of elements of a butterfly; 1 for other operations."""
-        return 1 if "fft" not in self.operation else 4 if "4" in self.operation else 2
+        return int(re.sub(r"\D", "", self.operation) or 2) if "fft" in self.operation else 1
 
     @property
     def in_lines(self) -> str:
@@ -180,16 +180,18 @@ class Spec:
             found[low] = xor(found[low], self.mapped(0, self.outputs - 2, found[low + 1]))
 
     def butterfly(self, output: Word) -> Body:
-        """Return a destination of a butterfly of two elements, or of four: two layers, whose distances are
-        two elements (with the first matrix) and one (with the second and the third); of ifft4 reversed."""
+        """Return a destination of a butterfly of 2^n elements: n layers, whose distances are half of the
+        elements, a quarter and so on; of the inverse reversed. In a layer each block of twice the distance
+        has a matrix, and the table has the matrices of the first layer, then those of the next ones."""
         require(isinstance(output, int) and 0 <= output < self.outputs, "an unknown output of a butterfly")
-        p, found = self.entries, [variable("src", n) for n in range(self.outputs)]
-        wide, narrow = [(0, 2 * p, 0), (p, 3 * p, 0)], [(0, p, p), (2 * p, 3 * p, 2 * p)]
-        layers = [[(0, p, 0)]] if self.elements == 2 else [wide, narrow]
+        found, p, count = [variable("src", n) for n in range(self.outputs)], self.entries, self.elements
+        distances = [count >> n for n in range(1, count.bit_length())]
         self.change(found, "src")
-        for layer in layers[::-1] if self.operation.startswith("i") else layers:
-            for x, y, first in layer:
-                self.pair(found, x, y, first)
+        for distance in distances[::-1] if self.operation.startswith("i") else distances:
+            for x in range(count):
+                if not x & distance:
+                    first = count // (2 * distance) - 1 + x // (2 * distance)
+                    self.pair(found, p * x, p * (x + distance), p * first)
         self.change(found, "dst")
         return found[output]  # type: ignore[index]
 

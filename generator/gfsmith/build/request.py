@@ -60,6 +60,16 @@ shapes = ["4x4", "8x8"]
 isas = ["gfni"]
 
 [[kernels]]
+operation = "fft16"
+shapes = ["16x16"]
+isas = ["gfni_avx512"]
+
+[[kernels]]
+operation = "ifft16"
+shapes = ["16x16"]
+isas = ["gfni_avx512"]
+
+[[kernels]]
 operation = "fft4lines"
 shapes = ["8x8"]
 isas = ["gfni_avx2"]

@@ -17,7 +17,7 @@ class Operation(Enum):
     XOR  dst[0]  = sum_j src[j]
     HORNER  dst[i] = sum_j (2^i)^j * src[j]: P, Q and R of RAID, by Horner's rule
 
-    Butterflies of the additive FFT and its inverse have two or four elements of p byte planes each. The
+    Butterflies of the additive FFT and its inverse have two, four or 16 elements of p byte planes each. The
     sources and the outputs are the planes of the first element, then those of the next ones. C, D and E are
     p x p matrices of maps of bytes; the columns of the table are those of C, then of D, then of E:
 
@@ -25,6 +25,9 @@ class Operation(Enum):
     IFFT   of x, y: y += x, then x += C y
     FFT4   of w, x, y, z: FFT of w, y and of x, z with C; then of w, x with D and of y, z with E
     IFFT4  of w, x, y, z: IFFT of w, x with D and of y, z with E; then of w, y and of x, z with C
+    FFT16  four layers: FFT of elements at the distance 8, then 4, 2, 1. In a layer each block of twice the
+           distance has its matrix; the table has that of the first layer, then those of the next ones
+    IFFT16 the layers of FFT16 in the opposite order, with IFFT
 
     Two operations also change the basis of all elements, of two planes each: low += B high. B is the first
     entry of one more column of the table, whose other entry is not used. Their sources, or outputs, are in
@@ -43,6 +46,8 @@ class Operation(Enum):
     IFFT = "ifft"
     FFT4 = "fft4"
     IFFT4 = "ifft4"
+    FFT16 = "fft16"
+    IFFT16 = "ifft16"
     FFT4LINES = "fft4lines"
     IFFT4LINES = "ifft4lines"
 
@@ -53,10 +58,15 @@ BUTTERFLIES = {
     Operation.IFFT: 2,
     Operation.FFT4: 4,
     Operation.IFFT4: 4,
+    Operation.FFT16: 16,
+    Operation.IFFT16: 16,
     Operation.FFT4LINES: 4,
     Operation.IFFT4LINES: 4,
 }
 BUTTERFLY_PLANES = (1, 2)  #: of an element of GF(2^8), of GF(2^16)
+#: Butterflies of elements of GF(2^8) only: 32 planes do not fit into registers.
+ONE_PLANE = frozenset({Operation.FFT16, Operation.IFFT16})
+INVERSES = frozenset({Operation.IFFT, Operation.IFFT4, Operation.IFFT16, Operation.IFFT4LINES})
 
 #: The side whose planes are in lines, src or dst; and the bytes of a line that are of one plane.
 IN_LINES = {Operation.IFFT4LINES: "src", Operation.FFT4LINES: "dst"}
@@ -67,26 +77,24 @@ LINE_PART = 32
 Addition = tuple[int, int, int | None]
 
 
-def _fft(x: int, y: int, matrix: int) -> tuple[Addition, ...]:
-    return (x, y, matrix), (y, x, None)
+def _fft(elements: int) -> tuple[Addition, ...]:
+    """Return the steps of an FFT, layer after layer: x += matrix y, then y += x."""
+    steps: list[Addition] = []
+    matrix, distance = 0, elements // 2
+    while distance:
+        for block in range(0, elements, 2 * distance):
+            for x in range(block, block + distance):
+                steps += [(x, x + distance, matrix), (x + distance, x, None)]
+            matrix += 1
+        distance //= 2
+    return tuple(steps)
 
 
-def _ifft(x: int, y: int, matrix: int) -> tuple[Addition, ...]:
-    return (y, x, None), (x, y, matrix)
-
-
-_FFT4 = (*_fft(0, 2, 0), *_fft(1, 3, 0), *_fft(0, 1, 1), *_fft(2, 3, 2))
-_IFFT4 = (*_ifft(0, 1, 1), *_ifft(2, 3, 2), *_ifft(0, 2, 0), *_ifft(1, 3, 0))
-
-#: The definition of the butterflies for the proofs: additions, one after the other. Changes of the basis come
-#: before those of IFFT4LINES, and behind those of FFT4LINES.
+#: The definition of the butterflies for the proofs: additions, one after the other; each is its own inverse.
+#: Changes of the basis come before those of IFFT4LINES, and behind those of FFT4LINES.
 ADDITIONS: dict[str, tuple[Addition, ...]] = {
-    "fft": _fft(0, 1, 0),
-    "ifft": _ifft(0, 1, 0),
-    "fft4": _FFT4,
-    "ifft4": _IFFT4,
-    "fft4lines": _FFT4,
-    "ifft4lines": _IFFT4,
+    operation.value: _fft(elements)[:: -1 if operation in INVERSES else 1]
+    for operation, elements in BUTTERFLIES.items()
 }
 
 

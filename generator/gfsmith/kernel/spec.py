@@ -24,7 +24,14 @@ from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
-from gfsmith.kernel.operation import BUTTERFLIES, BUTTERFLY_PLANES, IN_LINES, LINE_PART, MAX_SHARDS
+from gfsmith.kernel.operation import (
+    BUTTERFLIES,
+    BUTTERFLY_PLANES,
+    IN_LINES,
+    LINE_PART,
+    MAX_SHARDS,
+    ONE_PLANE,
+)
 from gfsmith.kernel.operation import Baked as Baked
 from gfsmith.kernel.operation import Operation as Operation
 from gfsmith.kernel.technique import FORMAT, NEEDS
@@ -152,7 +159,8 @@ class KernelSpec:
             raise SpecError(f"{self.inputs or 'n'}x{self.outputs}; horner is for shapes nx2 and nx3")
         if self.operation is Operation.MUL and self.inputs not in (None, 1):
             raise SpecError(f"inputs = {self.inputs}; mul takes 1 input or any")
-        allowed = [planes * self.elements for planes in BUTTERFLY_PLANES[bool(self.in_lines) :]]
+        few, many = bool(self.in_lines), 1 if self.operation in ONE_PLANE else None
+        allowed = [planes * self.elements for planes in BUTTERFLY_PLANES[few:many]]
         if self.butterfly and (self.inputs not in allowed or self.outputs != self.inputs):
             shapes = " and ".join(f"{n}x{n}" for n in allowed)
             raise SpecError(

@@ -1,7 +1,7 @@
-"""Butterflies of the additive FFT and its inverse, on two or four elements of one or two byte planes.
+"""Butterflies of the additive FFT and its inverse, on 2, 4 or 16 elements of one or two byte planes.
 
-A butterfly of four elements is two layers: four butterflies of two elements with three matrices. With planes
-in lines it changes the basis of the elements, too.
+A butterfly of 2^n elements is n layers of butterflies of two elements, with 2^n - 1 matrices. With planes in
+lines it changes the basis of the elements, too.
 
 Source of the transforms: S.-J. Lin, W.-H. Chung, Y. S. Han, "Novel polynomial basis and its application to
 Reed-Solomon erasure codes", FOCS 2014.
@@ -12,13 +12,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gfsmith.ir import Op, Space, Value
-from gfsmith.kernel.spec import KernelSpec, Operation
+from gfsmith.kernel.operation import INVERSES
+from gfsmith.kernel.spec import KernelSpec
 from gfsmith.lower.builder import Builder
 from gfsmith.lower.multiply import Multiply
 
-#: The steps of an FFT: the elements x and y, and the number of the matrix.
-_PAIR = ((0, 1, 0),)
-_LAYERS = ((0, 2, 0), (1, 3, 0), (0, 1, 1), (2, 3, 2))
+
+def _steps(block: int, elements: int, matrix: int = 0) -> list[tuple[int, int, int]]:
+    """Return the steps of an FFT of the elements from `block` on: the elements x and y, and the number of the
+    matrix. A half is complete before the next one begins. The matrices of a layer stand behind those of the
+    layer before, so those of the halves of block n of a layer are 2 n and 2 n + 1 of the next layer."""
+    half = elements // 2
+    if not half:
+        return []
+    layer = [(x, x + half, matrix) for x in range(block, block + half)]
+    return [*layer, *_steps(block, half, 2 * matrix + 1), *_steps(block + half, half, 2 * matrix + 2)]
 
 
 class Butterfly:
@@ -26,9 +34,9 @@ class Butterfly:
 
     def __init__(self, spec: KernelSpec, multiply: Multiply, constants: tuple[Value, ...]) -> None:
         self._planes, self._elements = spec.table_outputs, spec.elements
-        self._inverse = spec.operation in (Operation.IFFT, Operation.IFFT4, Operation.IFFT4LINES)
+        self._inverse = spec.operation in INVERSES
         self._in_lines = spec.in_lines
-        steps = _PAIR if spec.elements == 2 else _LAYERS
+        steps = _steps(0, spec.elements)
         self._steps = steps[::-1] if self._inverse else steps
         self._multiply = multiply
         self._constants = constants

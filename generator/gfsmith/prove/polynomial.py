@@ -48,6 +48,11 @@ class Polynomial:
                     total ^= {monomial}
         return Polynomial(frozenset(total))
 
+    @property
+    def linear(self) -> bool:
+        """True if no monomial is a product of variables."""
+        return all(len(monomial) < 2 for monomial in self.terms)
+
     def __bool__(self) -> bool:
         return bool(self.terms)
 

@@ -37,7 +37,10 @@ typedef enum gfs_operation {
   GFS_OPERATION_ifft,   /* y += x, then x += C y */
   GFS_OPERATION_fft4,   /* two layers of fft on four elements, with three matrices */
   GFS_OPERATION_ifft4,  /* two layers of ifft */
-  /* the same, and a change of the basis, where src or dst are 32 of every 64 bytes (transform.h) */
+  GFS_OPERATION_fft16,  /* four layers of fft on 16 elements, with 15 matrices */
+  GFS_OPERATION_ifft16, /* four layers of ifft */
+  /* those of fft4 and ifft4, and a change of the basis, where src or dst are 32 of every 64 bytes
+     (transform.h) */
   GFS_OPERATION_fft4lines,
   GFS_OPERATION_ifft4lines
 } gfs_operation;

@@ -5,6 +5,7 @@
 
 enum {
   GROUP = 3,      /* constants of two layers */
+  FOUR_ROWS = 16, /* of four layers, with a constant less */
   SUBFIELD = 256, /* the constants below are in GF(2^8) */
   BYTE_GROUPS = SUBFIELD / 4,
   END_PLANES = GFS_END_ROWS * GFS_TRANSFORM_PLANES, /* of a kernel of gfs_ends */
@@ -48,6 +49,15 @@ static bool find_kernels(gfs_butterflies *b, const gfs_isa *isa, unsigned planes
   return b->fft != NULL && b->ifft != NULL;
 }
 
+static void find_fours(gfs_fours *fours, const gfs_isa *isa) {
+  const gfs_fours found = {
+      .fft16 = gfs_dispatch_kernel(isa, GFS_OPERATION_fft16, FOUR_ROWS, FOUR_ROWS, GFS_PATH_cached),
+      .ifft16 =
+          gfs_dispatch_kernel(isa, GFS_OPERATION_ifft16, FOUR_ROWS, FOUR_ROWS, GFS_PATH_cached)};
+  if (found.fft16 != NULL && found.ifft16 != NULL)
+    *fours = found;
+}
+
 /* The kernels for elements in lines, unless the set lacks one. */
 static void find_ends(gfs_ends *ends, const gfs_isa *isa) {
   const gfs_ends found = {
@@ -60,6 +70,7 @@ static void find_ends(gfs_ends *ends, const gfs_isa *isa) {
 static bool find_all_kernels(gfs_transform *t, const gfs_isa *isa) {
   if (t->planes > 1)
     find_ends(&t->ends, isa);
+  find_fours(&t->fours, isa);
   t->dot = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, t->planes, t->planes, GFS_PATH_cached);
   t->mad = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, 1, 1, GFS_PATH_cached);
   t->mads = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, 0, 1, GFS_PATH_cached);
@@ -81,10 +92,21 @@ static bool has_ends(const gfs_transform *t, const gfs_butterflies *b) {
   return b == &t->words && t->ends.first != NULL;
 }
 
+/* Make the tables of the constants of group c, of so many layers: the constant 2 c, then for each
+ * constant of a layer two times it and this plus 2. That of 0 is left as it is. */
+static void fill_group(const gfs_transform *t, const gfs_cantor *field, unsigned planes,
+                       unsigned layers, unsigned c, uint8_t *table) {
+  static const gfs_basis rows[] = {GFS_BASIS_ROW, GFS_BASIS_ROW};
+  const size_t entry = gfs_tables_entry(t->format) * planes * planes;
+  for (unsigned h = 1; h <= layers; h++)
+    for (unsigned constant = c << h; constant < (c + 1) << h; constant += 2, table += entry)
+      if (constant != 0)
+        fill_table(t, field, planes, field->logarithm[constant], rows, table);
+}
+
 /* Make the tables of the groups `least` to end - 1. */
 static gfsmith_status fill_groups(const gfs_transform *t, gfs_butterflies *b,
                                   const gfs_cantor *field, unsigned least, unsigned end) {
-  static const gfs_basis rows[] = {GFS_BASIS_ROW, GFS_BASIS_ROW};
   b->entry = gfs_tables_entry(t->format) * b->planes * b->planes;
   b->group = GROUP * b->entry + (has_ends(t, b) ? gfs_tables_entry(t->format) * b->planes : 0);
   b->least = least;
@@ -94,14 +116,26 @@ static gfsmith_status fill_groups(const gfs_transform *t, gfs_butterflies *b,
   if (b->groups == NULL)
     return GFSMITH_ENOMEM;
   for (unsigned c = least; c < end; c++) {
-    const unsigned constant[GROUP] = {2 * c, 4 * c, 4 * c + 2};
-    for (unsigned i = 0; i < GROUP; i++)
-      if (constant[i] != 0)
-        fill_table(t, field, b->planes, field->logarithm[constant[i]], rows,
-                   group_of(b, c) + i * b->entry);
+    fill_group(t, field, b->planes, 2, c, group_of(b, c));
     if (has_ends(t, b))
       memcpy(group_of(b, c) + GROUP * b->entry, t->change, gfs_tables_entry(t->format));
   }
+  return GFSMITH_OK;
+}
+
+static size_t four_bytes(const gfs_transform *t) {
+  return (FOUR_ROWS - 1) * gfs_tables_entry(t->format);
+}
+
+static gfsmith_status fill_fours(gfs_transform *t, const gfs_cantor *field, unsigned n) {
+  const unsigned most = SUBFIELD / FOUR_ROWS, all = n / FOUR_ROWS, count = all < most ? all : most;
+  if (t->fours.fft16 == NULL || count == 0)
+    return GFSMITH_OK;
+  t->fours.groups = calloc(count, four_bytes(t));
+  if (t->fours.groups == NULL)
+    return GFSMITH_ENOMEM;
+  for (unsigned c = 0; c < count; c++)
+    fill_group(t, field, 1, 4, c, t->fours.groups + c * four_bytes(t));
   return GFSMITH_OK;
 }
 
@@ -133,19 +167,27 @@ gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, u
   gfsmith_status status = fill_groups(t, &t->bytes, field, 0, first);
   if (status == GFSMITH_OK)
     status = fill_groups(t, &t->words, field, has_ends(t, &t->words) ? 0 : first, groups);
+  if (status == GFSMITH_OK)
+    status = fill_fours(t, field, n);
   return status;
 }
 
 void gfs_transform_destroy(gfs_transform *t) {
   free(t->bytes.groups);
   free(t->words.groups);
+  free(t->fours.groups);
+}
+
+/* The bytes of `count` rows that a call computes together, without lines behind the last one. */
+static size_t together_bytes(const gfs_rows *rows, unsigned count) {
+  return gfs_rows_offset(rows, count - 1) + rows->bytes;
 }
 
 void gfs_transform_add(const gfs_transform *t, const gfs_rows *rows, unsigned at,
                        const gfs_rows *other, unsigned first, unsigned count) {
-  const uint8_t *from = other->start + first * other->bytes;
-  uint8_t *to = rows->start + at * rows->bytes;
-  t->mad(count * rows->bytes, 1, t->ones, &from, &to);
+  const uint8_t *from = gfs_rows_row(other, first);
+  uint8_t *to = gfs_rows_row(rows, at);
+  t->mad(together_bytes(rows, count), 1, t->ones, &from, &to);
 }
 
 void gfs_transform_change(const gfs_transform *t, const gfs_rows *rows, unsigned row) {
@@ -167,11 +209,11 @@ static void butterflies(const gfs_butterflies *b, gfsmith_kernel *run, const uin
                         const gfs_rows *rows, unsigned at, unsigned d, unsigned count) {
   uint8_t *shard[4 * GFS_TRANSFORM_PLANES];
   const unsigned together = b->planes == 1 ? d : 1;
-  const size_t len = together * rows->bytes / b->planes;
+  const size_t len = together_bytes(rows, together) / b->planes;
   for (unsigned row = at; row < at + d; row += together) {
     for (unsigned i = 0; i < count; i++)
       for (unsigned p = 0; p < b->planes; p++)
-        shard[i * b->planes + p] = rows->start + (row + (size_t)i * d) * rows->bytes + p * len;
+        shard[i * b->planes + p] = gfs_rows_row(rows, row + (size_t)i * d) + p * len;
     run(len, count * b->planes, table, (const uint8_t *const *)shard, shard);
   }
 }
@@ -193,6 +235,17 @@ static void two_layers(const gfs_transform *t, bool inverse, const gfs_rows *row
                        unsigned d, unsigned point) {
   const gfs_butterflies *b = kernels_for(t, point / d);
   butterflies(b, inverse ? b->ifft4 : b->fft4, group_of(b, point / d / 4), rows, at, d, 4);
+}
+
+/* The layers of 16 times d rows, whose constants are in GF(2^8). */
+static void four_layers(const gfs_transform *t, bool inverse, const gfs_rows *rows, unsigned at,
+                        unsigned d, unsigned point) {
+  uint8_t *shard[FOUR_ROWS];
+  for (unsigned i = 0; i < FOUR_ROWS; i++)
+    shard[i] = gfs_rows_row(rows, at + (size_t)i * d);
+  const uint8_t *table = t->fours.groups + point / d / FOUR_ROWS * four_bytes(t);
+  (inverse ? t->fours.ifft16 : t->fours.fft16)(together_bytes(rows, d), FOUR_ROWS, table,
+                                               (const uint8_t *const *)shard, shard);
 }
 
 /* A transform's rows, of which those from `from` to `to` - 1 have values. */
@@ -220,6 +273,15 @@ static bool has_two_layers(const part *p, unsigned size) {
   return bytes && words && size >= 4 && (p->values.visit_end == NULL || (size & POWERS_OF_4) != 0);
 }
 
+/* True if the transform of the rows from `at` on begins or ends with four layers: each 16th of the
+ * rows has some with values, and the constants are in GF(2^8). With visit_end, four rows are left
+ * for it. */
+static bool has_four_layers(const part *p, unsigned at, unsigned size) {
+  const unsigned d = size / FOUR_ROWS, least = p->values.visit_end == NULL ? 1 : GFS_END_ROWS;
+  return p->t->fours.fft16 != NULL && d >= least && has_two_layers(p, size) &&
+         (p->first + at) / d < SUBFIELD && at + size - d < p->to && at + d > p->from;
+}
+
 /* Let the visitor compute the two layers of four rows from or to lines. Returns false if it does
  * not. */
 static bool visit_end(const part *p, unsigned at) {
@@ -232,8 +294,7 @@ static bool visit_end(const part *p, unsigned at) {
 
 /* The planes of four rows are contiguous. */
 static uint8_t *end_plane(const gfs_end *end, unsigned i) {
-  size_t len = end->rows->bytes / GFS_TRANSFORM_PLANES;
-  return end->rows->start + end->row * end->rows->bytes + i * len;
+  return gfs_rows_row(end->rows, end->row) + i * (end->rows->bytes / GFS_TRANSFORM_PLANES);
 }
 
 void gfs_end_read(const gfs_end *end, const uint8_t *const lines[GFS_END_ROWS]) {
@@ -258,16 +319,20 @@ void gfs_end_write(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]) {
   end->t->ends.last(len, END_PLANES, end->table, src, dst);
 }
 
-/* Both transforms process a half or a quarter before the next one, so that smaller transforms stay
- * in the cache. */
+/* Both transforms process a half, a quarter or a 16th before the next one, so that smaller
+ * transforms stay in the cache. */
 static void interpolate(const part *p, unsigned at, unsigned size) {
-  unsigned half = size / 2, quarter = size / 4;
+  unsigned half = size / 2, quarter = size / 4, d = size / FOUR_ROWS;
   if (at >= p->to)
     return;
   if (half == 0) {
     p->values.visit(p->values.context, p->rows, at);
   } else if (quarter == 1 && visit_end(p, at)) {
     return;
+  } else if (has_four_layers(p, at, size)) {
+    for (unsigned i = 0; i < FOUR_ROWS; i++)
+      interpolate(p, at + i * d, d);
+    four_layers(p->t, true, p->rows, at, d, p->first + at);
   } else if (has_two_layers(p, size) && at + half < p->to) {
     for (unsigned i = 0; i < 4; i++)
       interpolate(p, at + i * quarter, quarter);
@@ -286,13 +351,17 @@ void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigne
 }
 
 static void evaluate(const part *p, unsigned at, unsigned size) {
-  unsigned half = size / 2, quarter = size / 4;
+  unsigned half = size / 2, quarter = size / 4, d = size / FOUR_ROWS;
   if (at >= p->to || at + size <= p->from)
     return;
   if (half == 0) {
     p->values.visit(p->values.context, p->rows, at);
   } else if (quarter == 1 && visit_end(p, at)) {
     return;
+  } else if (has_four_layers(p, at, size)) {
+    four_layers(p->t, false, p->rows, at, d, p->first + at);
+    for (unsigned i = 0; i < FOUR_ROWS; i++)
+      evaluate(p, at + i * d, d);
   } else if (has_two_layers(p, size) && at + half < p->to && at + half > p->from) {
     two_layers(p->t, false, p->rows, at, quarter, p->first + at);
     for (unsigned i = 0; i < 4; i++)
@@ -330,7 +399,7 @@ void gfs_transform_derive(const gfs_transform *t, const gfs_rows *to, const gfs_
     size_t count = 0;
     for (unsigned bit = 1; bit < size; bit *= 2)
       if ((i & bit) == 0)
-        added[count++] = from->start + (i | bit) * from->bytes;
-    add_rows(t, to->bytes, to->start + i * to->bytes, count, added);
+        added[count++] = gfs_rows_row(from, i | bit);
+    add_rows(t, to->bytes, gfs_rows_row(to, i), count, added);
   }
 }

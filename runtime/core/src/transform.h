@@ -2,8 +2,8 @@
  * and its formal derivative, on rows of bytes.
  *
  * Row i belongs to the point whose coefficients in Cantor's basis are the bits of i. Polynomials
- * have coefficients in the basis of Lin, Chung and Han. Rows are contiguous, so if a constant is in
- * GF(2^8), one kernel call processes all its butterflies in a layer.
+ * have coefficients in the basis of Lin, Chung and Han. Rows follow one another, so if a constant
+ * is in GF(2^8), one kernel call processes all its butterflies in a layer.
  *
  * Source: S.-J. Lin, W.-H. Chung, Y. S. Han, "Novel polynomial basis and its application to
  * Reed-Solomon erasure codes", FOCS 2014; S.-J. Lin, T. Y. Al-Naffouri, Y. S. Han, W.-H. Chung,
@@ -34,6 +34,13 @@ typedef struct gfs_butterflies {
   uint8_t *groups; /* the tables of the groups c = least, least + 1, .. */
 } gfs_butterflies;
 
+/* The kernels of four layers on 16 rows, with 15 constants: 2 c; 4 c, 4 c + 2; 8 c, .., 8 c + 6;
+ * 16 c, .., 16 c + 14. NULL if the set has no such kernels. */
+typedef struct gfs_fours {
+  gfsmith_kernel *fft16, *ifft16;
+  uint8_t *groups; /* the tables for c = 0, 1, .. */
+} gfs_fours;
+
 /* The kernels of two layers whose elements are in lines at one end: 32 low bytes, then the 32 high
  * ones, and so on, in Cantor's basis. The tables are those of words, behind which a group has the
  * map that changes the basis. NULL if the set has no such kernels. */
@@ -49,6 +56,7 @@ typedef struct gfs_ends {
 typedef struct gfs_transform {
   gfs_butterflies bytes; /* by constants in GF(2^8), of each byte */
   gfs_butterflies words; /* by the other constants */
+  gfs_fours fours;       /* by constants in GF(2^8), of each byte */
   gfs_ends ends;         /* by all constants */
   gfsmith_kernel *dot;   /* products of an element */
   gfsmith_kernel *mad;   /* of one byte: with the constant 1, the addition of rows */
@@ -64,12 +72,40 @@ typedef struct gfs_transform {
 /* The bases of elements: Cantor's in shards, and that of rows. */
 typedef enum gfs_basis { GFS_BASIS_SHARD, GFS_BASIS_ROW } gfs_basis;
 
-/* Rows of `bytes` bytes: row i is at start + i * bytes, first the low bytes of its elements, then
- * the high ones. */
+/* Rows of `bytes` bytes, first the low bytes of their elements, then the high ones.
+ *
+ * Four lines that belong to no row follow every 2^run rows, the fewest with 16 KiB, and four more
+ * every 8 of these. Without them the 16 rows of kernels for four layers would share the sets of a
+ * cache at a distance of 16 KiB; without such kernels there are none. Kernels compute these lines,
+ * too, with the rows around them; nothing reads the results. */
 typedef struct gfs_rows {
   size_t bytes;
+  unsigned run;
   uint8_t *start;
 } gfs_rows;
+
+enum { GFS_ROWS_ALL = 31, GFS_ROWS_RUN = 16384, GFS_ROWS_RUNS = 8, GFS_ROWS_GAP = 256 };
+
+static inline gfs_rows gfs_rows_at(const gfs_transform *t, size_t bytes, uint8_t *start) {
+  gfs_rows rows = {.bytes = bytes, .run = GFS_ROWS_ALL, .start = start};
+  if (t->fours.fft16 == NULL)
+    return rows;
+  rows.run = 2; /* the rows of a kernel of gfs_ends are contiguous */
+  while (bytes << rows.run < GFS_ROWS_RUN)
+    rows.run++;
+  return rows;
+}
+
+/* The offset of row i. That between rows n and n + i, with a power of two i that divides n, does
+ * not depend on n. */
+static inline size_t gfs_rows_offset(const gfs_rows *rows, size_t i) {
+  size_t runs = i >> rows->run;
+  return i * rows->bytes + (runs + runs / GFS_ROWS_RUNS) * GFS_ROWS_GAP;
+}
+
+static inline uint8_t *gfs_rows_row(const gfs_rows *rows, size_t i) {
+  return rows->start + gfs_rows_offset(rows, i);
+}
 
 enum { GFS_END_ROWS = 4 /* of a kernel of gfs_ends */ };
 
@@ -114,7 +150,7 @@ void gfs_transform_change(const gfs_transform *t, const gfs_rows *rows, unsigned
 /* The bytes number `plane` of the elements of a row. */
 static inline uint8_t *gfs_transform_plane(const gfs_transform *t, const gfs_rows *rows, size_t row,
                                            unsigned plane) {
-  return rows->start + row * rows->bytes + plane * (rows->bytes / t->planes);
+  return gfs_rows_row(rows, row) + plane * (rows->bytes / t->planes);
 }
 
 /* Rows `at` to at + size - 1, size a power of two that divides `at`, belong to the points from
@@ -133,7 +169,7 @@ void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigne
 void gfs_transform_derive(const gfs_transform *t, const gfs_rows *to, const gfs_rows *from,
                           unsigned size);
 
-/* rows[at..] += other[0..], `count` rows. */
+/* rows[at..] += other[first..], `count` rows, a power of two that divides `at` and `first`. */
 void gfs_transform_add(const gfs_transform *t, const gfs_rows *rows, unsigned at,
                        const gfs_rows *other, unsigned first, unsigned count);
 

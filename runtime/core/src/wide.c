@@ -163,18 +163,20 @@ void gfsmith_wide_destroy(gfsmith_wide *wide) {
 
 /* A task: its memory for rows, at a multiple of a cache line, and its slices. */
 typedef struct wide_work {
+  const gfs_transform *transform;
   uint8_t *start;
   size_t most; /* bytes of a row */
   gfs_wide_slice now, next;
 } wide_work;
 
-/* The rows from `first` on of the work. */
+/* The rows of the work from `first` on, which is 0, or a power of two as the number of rows. */
 static gfs_rows rows_of(const wide_work *w, size_t first) {
-  return (gfs_rows){.bytes = w->now.stripes * w->now.part, .start = w->start + first * w->most};
+  const gfs_rows most = gfs_rows_at(w->transform, w->most, w->start);
+  return gfs_rows_at(w->transform, w->now.stripes * w->now.part, gfs_rows_row(&most, first));
 }
 
 static void clear(const gfs_rows *rows, size_t from, size_t to) {
-  memset(rows->start + from * rows->bytes, 0, (to - from) * rows->bytes);
+  memset(gfs_rows_row(rows, from), 0, gfs_rows_offset(rows, to) - gfs_rows_offset(rows, from));
 }
 
 /* A call of which each task takes the next slice until there is none. */
@@ -290,7 +292,7 @@ static void encode_behind(const wide_call *call, const wide_work *w) {
     bool last = wide->m - first <= block;
     gfs_rows rows = last ? polynomial : rows_of(w, block);
     if (!last)
-      memcpy(rows.start, polynomial.start, block * rows.bytes);
+      memcpy(rows.start, polynomial.start, gfs_rows_offset(&rows, block));
     const wide_shards to = {.call = call, .work = w, .to = call->results + first};
     gfs_transform_forward(t, &rows, block, block + first, 0, last ? wide->m - first : block,
                           (gfs_row_visit){store_row, &to, store_lines});
@@ -320,7 +322,8 @@ static void encode_before(const wide_call *call, const wide_work *w) {
 
 static void run_slices(void *argument, unsigned index) {
   wide_call *call = argument;
-  wide_work work = {.start = call->memory + index * call->stride,
+  wide_work work = {.transform = &call->wide->transform,
+                    .start = call->memory + index * call->stride,
                     .most = gfs_wide_row_most(&call->slices)};
   size_t n;
   while ((n = atomic_fetch_add_explicit(&call->next, 1, memory_order_relaxed)) <
@@ -345,11 +348,15 @@ static gfsmith_status run_wide(wide_call *call, const wide_stripes *stripes, siz
   if (stripes->len > SIZE_MAX / stripes->count)
     return GFSMITH_EINVAL;
   const unsigned shards = call->wide->k + call->wide->m;
-  const gfs_wide_demand demand = {.shards = shards, .sources = call->sources, .rows = rows};
+  const gfs_wide_demand demand = {.shards = shards,
+                                  .sources = call->sources,
+                                  .rows = rows,
+                                  .gapped = call->wide->transform.fours.fft16 != NULL};
   bool shared = gfs_is_shared(executor, shards, stripes->len * stripes->count);
   call->slices =
       gfs_wide_slices_of(stripes->len, stripes->count, &demand, shared ? executor->workers : 1);
-  const size_t tasks = call->slices.tasks, bytes = rows * gfs_wide_row_most(&call->slices);
+  const gfs_rows most = gfs_rows_at(&call->wide->transform, gfs_wide_row_most(&call->slices), NULL);
+  const size_t tasks = call->slices.tasks, bytes = gfs_rows_offset(&most, rows);
   call->stride = (bytes + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * GFS_CACHE_LINE;
   if (tasks > (SIZE_MAX - GFS_CACHE_LINE) / call->stride)
     return GFSMITH_ENOMEM;

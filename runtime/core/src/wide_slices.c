@@ -5,9 +5,10 @@
 #include "stream.h"
 
 enum {
-  WORK_BYTES = 8 << 20,  /* of all rows of a slice, unless slices are shortest */
-  KEPT_BYTES = 2 << 20,  /* of the next slices of all shards, if caches keep them */
-  WORK_GOAL = 512 << 10, /* of those of long rows */
+  WORK_BYTES = 8 << 20,                  /* of all rows of a slice, unless slices are shortest */
+  GAPPED_BYTES = WORK_BYTES / 521 * 512, /* of these, if the rest are gaps (transform.h) */
+  KEPT_BYTES = 2 << 20,                  /* of the next slices of all shards, if caches keep them */
+  WORK_GOAL = 512 << 10,                 /* of those of long rows */
   LONG_ROW = 1024,
   SLICE_LEAST = 128 /* bytes of a row: whole vectors of each plane */
 };
@@ -39,7 +40,8 @@ gfs_wide_slices gfs_wide_slices_of(size_t len, size_t count, const gfs_wide_dema
   s.fetched = bytes >= GFS_SHARED_BYTES / demand->shards;
   s.streamed = GFS_STREAM_EXISTS && s.fetched && len >= gfs_limits_here()->stream_min;
   s.tasks = gfs_least(workers, (bytes - 1) / SLICE_LEAST + 1);
-  size_t most = gfs_least(WORK_BYTES / demand->rows, GFS_WIDE_ROW_MOST);
+  const size_t work = demand->gapped ? GAPPED_BYTES : WORK_BYTES;
+  size_t most = gfs_least(work / demand->rows, GFS_WIDE_ROW_MOST);
   size_t goal = WORK_GOAL / demand->rows;
   goal = gfs_least(most, goal > LONG_ROW ? goal : LONG_ROW);
   s.kept = s.fetched && demand->sources * goal <= KEPT_BYTES;

@@ -30,6 +30,7 @@ typedef struct gfs_wide_slices {
 typedef struct gfs_wide_demand {
   unsigned shards, sources;
   size_t rows;
+  bool gapped; /* there are gaps between rows */
 } gfs_wide_demand;
 
 /* Choose the slices of `count` stripes with shards of len bytes for at most `workers` tasks, both

@@ -3,7 +3,8 @@ calls.
 
 A library records the calls (native/transform_calls.c). Its rows have no memory, so no other access of a row
 is possible, and the calls do not depend on data. A call has the meaning that the proofs of kernels establish.
-Two proofs, with tables of every format, with kernels for one layer, for two, and for two from and to lines:
+Two proofs, with tables of every format, with kernels for one layer, for two, for four, and for two from and
+to lines. Calls also compute the gaps between runs of rows, which belong to none:
 
 - Complete transforms of up to 32 points: the calls are executed on bytes whose bits are linear forms in all
   bits of the input. The results are compared with the values of the basis polynomials.
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gfsmith.kernel.operation import ADDITIONS
+from gfsmith.kernel.operation import ADDITIONS, BUTTERFLIES, Operation
 from tests.oracle import transforms as oracle
 from tests.oracle.wide import POLYNOMIALS, elements
 from tests.support.compiler import Compiler
@@ -37,8 +38,10 @@ SOURCES = [CORE / name for name in ("transform.c", "cantor.c", "tables.c", "fiel
 START = 1 << 60  #: the address of row 0
 CODES = ("leopard8", "leopard16")
 FORMATS = {"bitplane": 1, "nibble": 2, "permxor": 3, "affine": 4}  #: as in enum gfs_format
-OPERATIONS = {1: "mad", 5: "fft", 6: "ifft", 7: "fft4", 8: "ifft4"}  #: as in enum gfs_operation
-LINES = {9: 7, 10: 8}  #: fft4lines and ifft4lines -> the operation of their layers
+#: As in enum gfs_operation.
+OPERATIONS = {1: "mad", 5: "fft", 6: "ifft", 7: "fft4", 8: "ifft4", 9: "fft16", 10: "ifft16"}
+LINES = {11: 7, 12: 8}  #: fft4lines and ifft4lines -> the operation of their layers
+RUN, RUNS, GAP = 4, 8, 256  #: rows of a run, runs before a second gap, and the bytes of a gap
 LINES_START, LINES_PITCH = 1 << 61, 4096  #: the lines of row 0, and the distance of the next ones
 VISIT = 100
 ZEROS, JUNK = -1, -2  #: rows without a layer
@@ -58,12 +61,13 @@ def build(compiler: Compiler, sources: Sequence[Path], *flags: str) -> ctypes.CD
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A build and a code: the field, the format of tables, and whether kernels for two layers exist, also
-    from and to lines."""
+    """A build and a code: the field, the format of tables, and whether kernels for two layers exist, for
+    four, and for two from and to lines."""
 
     code: str
     table: str
     four: bool
+    sixteen: bool = False
     lines: bool = False
 
     @property
@@ -72,7 +76,8 @@ class Setup:
 
 
 SETUPS = [Setup(*each) for each in itertools.product(CODES, FORMATS, (False, True))]
-SETUPS.append(Setup("leopard16", "affine", four=True, lines=True))
+SETUPS += [Setup(code, "affine", four=True, sixteen=True) for code in CODES]
+SETUPS += [Setup("leopard16", "affine", True, sixteen, lines=True) for sixteen in (False, True)]
 
 
 class Recorder:
@@ -81,8 +86,11 @@ class Recorder:
     def __init__(self, lib: ctypes.CDLL, setup: Setup, n: int, row: int = 1) -> None:
         self.lib, self.setup, self.row_bytes = lib, setup, row * setup.planes
         arguments = (oracle.width(setup.code), POLYNOMIALS[setup.code], FORMATS[setup.table])
-        kernels = setup.four, setup.lines
-        assert lib.record_open(*arguments, *kernels, n, ctypes.c_size_t(self.row_bytes)) == OK
+        kernels = setup.four, setup.sixteen, setup.lines
+        run = RUN.bit_length() - 1
+        assert lib.record_open(*arguments, *kernels, n, ctypes.c_size_t(self.row_bytes), run) == OK
+        number = np.arange(n)
+        self._starts = number * self.row_bytes + (number // RUN + number // RUN // RUNS) * GAP
         self._maps: dict[tuple[int, int], Any] = {}
         self._constants: dict[bytes, int] = {}
 
@@ -108,18 +116,26 @@ class Recorder:
             last = n + 1
         return np.concatenate([*found, made[last:]])
 
+    def bytes_of_rows(self, places: Any) -> Any:
+        """Return the numbers of the bytes of rows, as if rows were contiguous, for planes of bytes in memory.
+        Bytes of gaps are left out: planes have them at the same places."""
+        row = np.searchsorted(self._starts, places, side="right") - 1
+        within = places - self._starts[row]
+        kept = within < self.row_bytes
+        assert (places >= 0).all() and (kept == kept[0]).all()
+        return (row * self.row_bytes + within)[:, kept[0]]
+
     def _in_place(self, call: Any) -> Any:
         """Return the visits and the call on rows that have the effect of a call from or to lines."""
         operation = LINES[int(call["operation"])]
         forward = OPERATIONS[operation] == "fft4"
-        src, dst = call["src"][:8], call["dst"][:8]
-        rows, lines = (src, dst) if forward else (dst, src)
-        row, rest = divmod(int(rows[0]) - START, self.row_bytes)
+        rows, lines = (call["src"], call["dst"]) if forward else (call["dst"], call["src"])
+        (row,) = np.flatnonzero(self._starts == int(rows[0]) - START)
         length = int(call["len"])
-        assert call["k"] == 8 and length * 2 == self.row_bytes and rest == 0
-        assert (rows == rows[0] + np.arange(8, dtype=np.uint64) * np.uint64(length)).all()
+        assert call["k"] == 8 and length * 2 == self.row_bytes and row % 4 == 0
+        assert (rows[:8] == rows[0] + np.arange(8, dtype=np.uint64) * np.uint64(length)).all()
         places = [LINES_START + LINES_PITCH * (row + i) + 32 * plane for i in range(4) for plane in (0, 1)]
-        assert (lines == np.array(places, dtype=np.uint64)).all()
+        assert (lines[:8] == np.array(places, dtype=np.uint64)).all()
         columns = self.maps(int(call["table"]), 14)
         assert np.array_equal(columns[12], change(self.setup.code))
         alike = np.array([call], dtype=CALL)
@@ -178,21 +194,22 @@ def steps(recorder: Recorder, call: Any) -> Iterator[tuple[Any, Any, Any]]:
     """Yield the additions of a call: planes of bytes that are changed, those that are added, and the maps
     between them, or None. A plane is an array of byte numbers."""
     operation, k, length = OPERATIONS[int(call["operation"])], int(call["k"]), int(call["len"])
-    shards = call["dst"][: 1 if operation == "mad" else k].astype(np.int64) - START
-    places = shards[:, None] + np.arange(length)
-    assert length > 0 and (places >= 0).all()
+    assert length > 0
     if operation == "mad":
         for source, matrix in zip(call["src"][:k], recorder.maps(int(call["table"]), k), strict=True):
-            added = int(source) - START + np.arange(length)
-            assert not np.intersect1d(added, places).size
-            yield places, added[None], matrix[None, None]
+            shards = np.array([call["dst"][0], source]).astype(np.int64) - START
+            both = recorder.bytes_of_rows(shards[:, None] + np.arange(length))
+            assert len(np.unique(both)) == both.size
+            yield both[:1], both[1:], matrix[None, None]
         return
-    assert (call["src"][:k] == call["dst"][:k]).all() and len(np.unique(places)) == k * length
-    elements_ = 4 if operation.endswith("4") else 2
+    shards = call["dst"][:k].astype(np.int64) - START
+    places = recorder.bytes_of_rows(shards[:, None] + np.arange(length))
+    assert (call["src"][:k] == call["dst"][:k]).all() and len(np.unique(places)) == places.size
+    elements_ = BUTTERFLIES[Operation(operation)]
     planes = k // elements_
     maps = recorder.maps(int(call["table"]), (elements_ - 1) * planes**2)
     maps = maps.reshape(elements_ - 1, planes, planes, 8, 8)
-    element = places.reshape(elements_, planes, length)
+    element = places.reshape(elements_, planes, -1)
     for changed, added, matrix in ADDITIONS[operation]:
         yield element[changed], element[added], None if matrix is None else maps[matrix]
 
@@ -383,13 +400,22 @@ def test_layers(lib: ctypes.CDLL, setup: Setup, row: int) -> None:
                     prove_layers(recorder, size, first, begin, end)
 
 
-LONG = sample([pytest.param(1024, False), pytest.param(4096, True), pytest.param(65536, True)], 1024, 4096)
+LONG = sample(
+    [
+        pytest.param(1024, False, False),
+        pytest.param(4096, True, False),
+        pytest.param(4096, True, True),
+        pytest.param(65536, True, True),
+    ],
+    1024,
+    4096,
+)
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("size", "four"), LONG)
-def test_layers_of_long_transforms(lib: ctypes.CDLL, size: int, four: bool) -> None:
-    with Recorder(lib, Setup("leopard16", "affine", four), 1 << 16) as recorder:
+@pytest.mark.parametrize(("size", "four", "sixteen"), LONG)
+def test_layers_of_long_transforms(lib: ctypes.CDLL, size: int, four: bool, sixteen: bool) -> None:
+    with Recorder(lib, Setup("leopard16", "affine", four, sixteen), 1 << 16) as recorder:
         prove_layers(recorder, size, 0, 0, size)
         if size < 1 << 16:
             prove_layers(recorder, size, (1 << 16) - size, size // 5, size - size // 7)
@@ -402,10 +428,17 @@ MUTANTS = (
     Mutant("point / d / 4", "point / 4"),
     Mutant("constant < SUBFIELD", "constant <= SUBFIELD"),
     Mutant("1 + c % 2", "1"),
-    Mutant("4 * c + 2", "4 * c"),
+    Mutant("constant += 2", "constant += 4"),
+    Mutant("h <= layers", "h < layers"),
+    Mutant("point / d / FOUR_ROWS", "point / FOUR_ROWS"),
+    Mutant("inverse ? t->fours.ifft16 : t->fours.fft16", "t->fours.fft16"),
+    Mutant("(size_t)i * d", "i", within="four_layers"),
+    Mutant("at + i * d", "at + i", within="interpolate"),
+    Mutant("at + i * d", "at + i", within="evaluate"),
+    Mutant("gfs_rows_offset(rows, count - 1)", "(count - 1) * rows->bytes"),
     Mutant("inverse ? b->ifft : b->fft", "b->fft"),
     Mutant("inverse ? b->ifft4 : b->fft4", "b->ifft4"),
-    Mutant("(size_t)i * d", "i"),
+    Mutant("(size_t)i * d", "i", within="butterflies"),
     Mutant("row += together", "row += d"),
     Mutant("p * len", "0", within="butterflies"),
     Mutant("(i & bit) == 0", "true"),
@@ -415,7 +448,7 @@ MUTANTS = (
     Mutant("at >= p->to", "at + half >= p->to", within="evaluate"),
     Mutant("at >= p->to", "at + half >= p->to", within="interpolate"),
     Mutant("at + size <= p->from", "at <= p->from", within="evaluate"),
-    Mutant("count * rows->bytes", "rows->bytes", within="gfs_transform_add"),
+    Mutant("together_bytes(rows, count)", "rows->bytes", within="gfs_transform_add"),
     Mutant("basis[0] == GFS_BASIS_ROW", "false"),
     Mutant("basis[1] == GFS_BASIS_ROW", "false"),
     Mutant("8 * from + bit", "bit"),
@@ -425,7 +458,7 @@ MUTANTS = (
     Mutant("at < p->from", "false"),
     Mutant("i % GFS_TRANSFORM_PLANES * LINE_PART", "0", within="gfs_end_read"),
     Mutant("i % GFS_TRANSFORM_PLANES * LINE_PART", "0", within="gfs_end_write"),
-    Mutant("end->row * end->rows->bytes", "0"),
+    Mutant("gfs_rows_row(end->rows, end->row)", "end->rows->start"),
     Mutant("lines[i / GFS_TRANSFORM_PLANES]", "lines[0]", within="gfs_end_read"),
     Mutant("lines[i / GFS_TRANSFORM_PLANES]", "lines[0]", within="gfs_end_write"),
     Mutant("group_of(b, c) + GROUP * b->entry", "group_of(b, c) + 2 * b->entry"),
@@ -449,3 +482,5 @@ def test_the_proofs_refute_the_error(mutant: Mutant, compiler: Compiler) -> None
                         prove_inverse(recorder, 16, first, end)
                         prove_forward(recorder, 16, first, begin, end)
                 prove_derivative(recorder, 16)
+                if setup.sixteen:
+                    prove_layers(recorder, 64, 64, 0, 64)

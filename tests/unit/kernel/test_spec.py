@@ -79,6 +79,7 @@ def test_symbols_of_the_default_set_are_unique_and_cover_every_operation() -> No
         ({"isa": BY_NAME["gfni_sse"], "technique": Technique.MULB}, "modulo 0x11b only"),
         ({"operation": Operation.FFT4, "outputs": 4}, "multiplies products; allowed: affine"),
         ({"operation": Operation.IFFT4, "inputs": 2}, "ifft4 is for shapes 4x4 and 8x8"),
+        ({"operation": Operation.FFT16, "inputs": 32, "outputs": 32}, "fft16 is for shapes 16x16"),
         ({"operation": Operation.IFFT4LINES, "outputs": 4}, "ifft4lines is for shapes 8x8"),
         (
             {"operation": Operation.FFT4LINES, "isa": BY_NAME["gfni_avx512"], "inputs": 8, "outputs": 8},

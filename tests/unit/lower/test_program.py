@@ -44,18 +44,22 @@ SHAPES = [
 #: Butterflies of two layers, for sets with one instruction for a product.
 LAYERS = [("fft4", 4, 4), ("fft4", 8, 8), ("ifft4", 4, 4), ("ifft4", 8, 8)]
 CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES + LAYERS * (Op.AFFINE in isa.ops)]
+CASES += [("fft16", 16, 16, "gfni_avx512"), ("ifft16", 16, 16, "gfni_avx512")]
 CASES += [("fft4lines", 8, 8, "gfni_avx2"), ("ifft4lines", 8, 8, "gfni_avx2")]
 
 
 def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray) -> np.ndarray:
-    inverse = spec.operation in (Operation.IFFT, Operation.IFFT4, Operation.IFFT4LINES)
+    inverse = spec.operation.value.startswith("i")
     elements = np.split(sources, spec.elements)
     if spec.in_lines == "src":
         elements = [_changed(each, matrices[-1]) for each in elements]
-    steps = [(0, 1, 0)]
-    if spec.elements == 4:
-        wide, narrow = [(0, 2, 0), (1, 3, 0)], [(0, 1, 1), (2, 3, 2)]
-        steps = narrow + wide if inverse else wide + narrow
+    layers = [spec.elements >> n for n in range(1, spec.elements.bit_length())]
+    steps = []
+    for distance in reversed(layers) if inverse else layers:
+        before = spec.elements // (2 * distance) - 1  # matrices of the layers with larger distances
+        for x in range(spec.elements):
+            if x // distance % 2 == 0:
+                steps.append((x, x + distance, before + x // (2 * distance)))
     for x, y, number in steps:
         if inverse:
             elements[y] = elements[y] + elements[x]

@@ -60,9 +60,9 @@ def test_only_a_matrix_is_applied_to_a_product(part: str) -> None:
     with pytest.raises(Unsupported, match="applied to a product"):
         domain.map_table(Entry(part, 1, 0), once)
     twice = domain.map_table(Entry("matrix", 1, 0), once)
-    thrice = domain.map_table(Entry("matrix", 2, 0), twice)
+    most = domain.map_table(Entry("matrix", 3, 0), domain.map_table(Entry("matrix", 2, 0), twice))
     with pytest.raises(Unsupported, match="a product of products"):
-        domain.map_table(Entry("matrix", 3, 0), thrice)
+        domain.map_table(Entry("matrix", 4, 0), most)
 
 
 def piece(random: Random) -> Form:

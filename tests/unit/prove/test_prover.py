@@ -11,6 +11,7 @@ import pytest
 from gfsmith.ir import CURRENT, LOADS, STORES, Instr, Loop, Op, Program, Role, Space
 from gfsmith.kernel.isa import ISAS
 from gfsmith.kernel.spec import KernelSpec
+from gfsmith.prove.program import model
 from gfsmith.prove.program.prove import prove
 from tests.support.levels import first
 from tests.support.specs import make_program, make_spec
@@ -150,6 +151,21 @@ def test_every_mutant_is_refuted(
 @pytest.mark.parametrize("operation", ["fft4", "ifft4"])
 def test_every_mutant_of_two_layers_is_refuted(operation: str) -> None:
     _check_mutants(make_spec(operation, 4, 4, "gfni_avx512", unroll=1))
+
+
+@pytest.mark.parametrize("operation", ["fft16", "ifft16"])
+def test_mutants_of_four_layers_are_refuted(operation: str) -> None:
+    _check_mutants(make_spec(operation, 16, 16, "gfni_avx512", unroll=1), every=5)
+
+
+def test_products_of_different_products_differ() -> None:
+    """Two products of one element are not exchanged, although each is an unknown."""
+    x, y = (model.data_byte(model.Data("src", n, 0)) for n in (0, 1))
+    maps = [model.linear_map(n, 0) for n in range(2)]
+    once = [model.apply(matrix, x) for matrix in maps]
+    assert model.apply(maps[1], once[0]) == model.apply(maps[1], once[0])
+    assert model.apply(maps[1], once[0]) != model.apply(maps[0], once[1])
+    assert model.apply(maps[0], once[0]) != model.apply(maps[0], model.apply(maps[0], y))
 
 
 @pytest.mark.parametrize("operation", ["fft4lines", "ifft4lines"])

@@ -248,6 +248,39 @@ BUTTERFLIES = [
     ),
     Change("sum of the second layer left out", "ifft4", "vpxord zmm5, zmm5, zmm17", "", "must be"),
     Change("y and z exchanged", "ifft4", "mov r13, [rcx+16]", "mov r13, [rcx+24]", "must be"),
+    Change(
+        "matrix of the other block",
+        "fft16",
+        "vpbroadcastq zmm2, [rdx+16]",
+        "vpbroadcastq zmm2, [rdx+8]",
+        "must be",
+    ),
+    Change(
+        "last matrix is the one before",
+        "fft16",
+        "vgf2p8affineqb zmm19, zmm25, [rdx+112]{1to8}, 0",
+        "vgf2p8affineqb zmm19, zmm25, [rdx+104]{1to8}, 0",
+        "must be",
+    ),
+    Change(
+        "entry behind 15 matrices",
+        "fft16",
+        "vgf2p8affineqb zmm19, zmm25, [rdx+112]{1to8}, 0",
+        "vgf2p8affineqb zmm19, zmm25, [rdx+120]{1to8}, 0",
+        "beyond its end",
+    ),
+    Change("last element is the one before", "fft16", "mov r11, [rcx+120]", "mov r11, [rcx+112]", "must be"),
+    Change("pointer behind 16", "fft16", "mov r11, [r8+120]", "mov r11, [r8+128]", "beyond its end"),
+    Change("sum of the third layer left out", "fft16", "vpxord zmm11, zmm11, zmm13", "", "must be"),
+    Change("product of the fourth layer left out", "fft16", "vpxord zmm14, zmm12, zmm14", "", "must be"),
+    Change(
+        "layers exchanged",
+        "ifft16",
+        "vpbroadcastq zmm1, [rdx+16]",
+        "vpbroadcastq zmm1, [rdx+24]",
+        "must be",
+    ),
+    Change("a destination twice", "ifft16", "mov r11, [r8+120]", "mov r11, [r8+112]", "must be"),
 ]
 
 LINES = [
@@ -614,10 +647,10 @@ WRONG = VALUE + PAIRS + HORNER + BUTTERFLIES + LINES + BOUNDS + ALIASING + ABI +
 UNKNOWN = [
     Change("last source omitted", "horner", "mov r10, rsi", "lea r10, [rsi-8]", "wrap around"),
     Change(
-        "product of a product of a product of a product",
-        "to lines",
-        "vgf2p8affineqb ymm9, ymm8, ymm0, 0",
-        "vgf2p8affineqb ymm9, ymm8, ymm0, 0\nvgf2p8affineqb ymm9, ymm9, ymm0, 0",
+        "five maps of a byte",
+        "fft16",
+        "vgf2p8affineqb zmm14, zmm13, zmm17, 0",
+        "vgf2p8affineqb zmm14, zmm13, zmm17, 0\nvgf2p8affineqb zmm14, zmm14, zmm0, 0",
         "a product of products",
     ),
     # With one source, the end is passed before it is compared, and addresses outside of the array may wrap.

@@ -334,18 +334,21 @@ class Contract:
         if self.per_shard:
             return ((size, self.product(0, output, start)),)
         if self.operation in ADDITIONS:
-            return ((size, self._butterfly(output, start)),)
+            if not isinstance(output, int) or not 0 <= output < self.outputs:
+                raise Unsupported("an unknown output of a butterfly")
+            return ((size, self._butterfly(start)[output]),)
         form = self.total(output, sources, start)
         if self.operation == "mad":
             before = domain.variable("dst", output, start)
             return domain.merge([(size, _add(form, before))])
         return domain.merge([(size, form)])
 
-    def _butterfly(self, output: Word, start: Word) -> Form:
-        """Return a destination of a butterfly, of which all sources are planes of the elements."""
+    @lru_cache(maxsize=64)  # noqa: B019 - contracts are small
+    def _butterfly(self, start: Word) -> tuple[Form, ...]:
+        """Return the destinations of a butterfly, of which all sources are planes of the elements."""
         planes = self.layout.outputs
         elements = 1 + max(element for _, element, _ in ADDITIONS[self.operation])
-        if not isinstance(output, int) or not self.inputs == self.outputs == elements * planes:
+        if not self.inputs == self.outputs == elements * planes:
             raise Unsupported("a butterfly of an unknown number of planes")
         found = [domain.variable("src", source, start) for source in range(self.outputs)]
         if self.in_lines == "src":
@@ -361,7 +364,7 @@ class Contract:
                     found[place] = _add(found[place], self._mapped(plane, column, term))
         if self.in_lines == "dst":
             self._change(found)
-        return found[output]
+        return tuple(found)
 
     def _change(self, found: list[Form]) -> None:
         """Change the basis of elements of two planes: low += B high, B in the column behind those of the

@@ -5,7 +5,7 @@ A *form* describes a run of consecutive bytes: byte l of the run is
     constant  ^  sum over atoms of  T( M * x[start + l] )
 
 where x is a shard (or something unknown), M an 8 x 8 bit matrix, and T nothing or linear maps, one after the
-other, that coefficients' table entries represent: the low or high nibble table, the product, or up to three
+other, that coefficients' table entries represent: the low or high nibble table, the product, or up to four
 affine matrices. They are linear by the definition of the table formats, and the proof uses no other property
 of them, so the result holds for all coefficients at once. In particular they do not commute: the order of the
 maps is a part of the atom. A Table form is a run of raw table bytes, which may be moved
@@ -38,7 +38,7 @@ JUNK = "junk"  #: the kind of an atom that may be anything, data too
 UNCLEAR = "unclear"  #: the kind of an atom that is a number or an address, of which nothing more is known
 PRODUCT = "product"  #: the kind of an atom that is the carry-less product whose number is the shard
 UNKNOWN = frozenset({JUNK, UNCLEAR})
-MOST_MAPS = 3  #: of an atom: a butterfly of two layers multiplies products, and a change of the basis these
+MOST_MAPS = 4  #: of an atom: a butterfly multiplies products once for each layer
 WORD = 8  #: bytes of an operand of a carry-less product
 _unknowns = count()
 
@@ -440,15 +440,21 @@ def _substitute(piece: Piece, name: Symbol, by: Word) -> Piece:
         return piece
     atoms: dict[Atom, int] = {}
     for atom, matrix in piece.atoms.items():
-        maps = tuple(
-            Entry(each.part, substitute(each.source, name, by), substitute(each.output, name, by))
-            for each in atom.maps
-        )
+        maps = _moved_maps(atom.maps, name, by) if atom.maps else ()
         product = atom.kind == PRODUCT
         shard = _moved(atom.shard, name, by) if product else substitute(atom.shard, name, by)
         moved = Atom(maps, atom.kind, shard, substitute(atom.start, name, by))
         atoms[moved] = atoms.get(moved, 0) ^ matrix
     return make_form(piece.constant, {a: m for a, m in atoms.items() if m})
+
+
+@lru_cache(maxsize=1 << 14)
+def _moved_maps(maps: tuple[Entry, ...], name: Symbol, by: Word) -> tuple[Entry, ...]:
+    """Return maps after a symbol was replaced in the numbers of their coefficients."""
+    return tuple(
+        Entry(each.part, substitute(each.source, name, by), substitute(each.output, name, by))
+        for each in maps
+    )
 
 
 @lru_cache(maxsize=1 << 14)

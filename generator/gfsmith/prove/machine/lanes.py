@@ -176,7 +176,8 @@ def _form(piece: Piece) -> Form:
     return piece
 
 
-def spans(bits: int, count: int) -> list[tuple[int, int, bool]]:
+@lru_cache(maxsize=1 << 12)
+def spans(bits: int, count: int) -> tuple[tuple[int, int, bool], ...]:
     """Return the runs of equal bits in a mask: (first, behind the last, value)."""
     out: list[tuple[int, int, bool]] = []
     for n in range(count):
@@ -185,4 +186,4 @@ def spans(bits: int, count: int) -> list[tuple[int, int, bool]]:
             out[-1] = (out[-1][0], n + 1, on)
         else:
             out.append((n, n + 1, on))
-    return out
+    return tuple(out)

@@ -5,6 +5,10 @@ bytes: an 8 x 8 bit matrix of 64 variables, so a proof holds for all of them at 
 by elements of GF(2^8) modulo any polynomial, and the parts of products in GF(2^4) and GF(2^16). The
 coefficients of MULB are elements of its field, of eight variables. Data bytes are eight variables per shard
 and position.
+
+A map of a byte that is not linear in the variables, such as a product, is a byte of eight more variables,
+which the map and the byte identify: equal bytes have equal images. No other property of it is used, so
+polynomials that are equal are equal for all data, and those of butterflies of many layers stay short.
 """
 
 from __future__ import annotations
@@ -66,8 +70,26 @@ def multiply(field: Field, constant: Byte, x: Byte) -> Byte:
     return tuple(result)
 
 
+@dataclass(frozen=True, slots=True)
+class Image:
+    """The image of a byte that is not linear, under a map."""
+
+    matrix: Map
+    byte: Byte
+
+    def __repr__(self) -> str:
+        return "image of a product"
+
+
+@lru_cache(maxsize=1 << 12)
+def image(matrix: Map, x: Byte) -> Byte:
+    return variable_byte(Image(matrix, x))
+
+
 def apply(matrix: Map, x: Byte) -> Byte:
     """Return the product of a bit matrix and a byte."""
+    if not all(bit.linear for bit in x):
+        return image(matrix, x)
     result = []
     for row in matrix:
         total = ZERO

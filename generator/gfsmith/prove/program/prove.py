@@ -122,6 +122,8 @@ class _Prover:
         if meaning.lane is None:
             return args[0]
         self._check_operands(instr, args)
+        if instr.op is Op.AFFINE and not all(bit.linear for bit in args[0]):
+            return model.image(tuple(reversed(args[1])), args[0])
         if instr.op is Op.BIT:
             return meaning.lane(args[0], instr.immediate)
         return meaning.lane(*args)

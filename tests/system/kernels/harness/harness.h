@@ -35,6 +35,8 @@ enum operation {
   OPERATION_ifft,
   OPERATION_fft4,
   OPERATION_ifft4,
+  OPERATION_fft16,
+  OPERATION_ifft16,
   OPERATION_fft4lines,
   OPERATION_ifft4lines
 };

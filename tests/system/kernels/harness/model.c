@@ -191,12 +191,28 @@ static void prepare_sums(struct job *job, uint64_t *state) {
   }
 }
 
+static bool is_inverse(enum operation operation) {
+  return operation == OPERATION_ifft || operation == OPERATION_ifft4 ||
+         operation == OPERATION_ifft16 || operation == OPERATION_ifft4lines;
+}
+
+static size_t elements_of(enum operation operation) {
+  switch (operation) {
+  case OPERATION_fft:
+  case OPERATION_ifft:
+    return 2;
+  case OPERATION_fft16:
+  case OPERATION_ifft16:
+    return 16;
+  default:
+    return 4;
+  }
+}
+
 /* The butterfly of the elements x and y. fft: x += C y, then y += x. ifft: y += x, then x += C y.
  */
 static void add_pair(struct job *job, size_t x, size_t y, const uint8_t *matrix, size_t planes) {
-  enum operation operation = job->kernel->operation;
-  bool inverse = operation == OPERATION_ifft || operation == OPERATION_ifft4 ||
-                 operation == OPERATION_ifft4lines;
+  bool inverse = is_inverse(job->kernel->operation);
   for (int step = 0; step < 2; step++) {
     bool multiplies = (step == 0) != inverse;
     for (size_t i = 0; i < planes; i++) {
@@ -222,17 +238,26 @@ static void change_basis(struct job *job, uint8_t c) {
   }
 }
 
-/* Of four elements fft4 computes two layers: the elements at a distance of two with the first
- * matrix, then neighbours with the second and the third one; ifft4 in the other order. With lines,
- * the basis changes there by the first entry of one more column. */
+/* The layer of the elements at a distance: each block of twice the distance has the next matrix.
+ * The matrices of the layers with larger distances stand before. */
+static void add_layer(struct job *job, size_t distance, const uint8_t *matrices, size_t planes) {
+  size_t elements = elements_of(job->kernel->operation);
+  for (size_t x = 0; x < elements; x++) {
+    if ((x & distance) == 0) {
+      size_t matrix = elements / (2 * distance) - 1 + x / (2 * distance);
+      add_pair(job, x, x + distance, matrices + matrix * planes * planes, planes);
+    }
+  }
+}
+
+/* The layers have half of the elements as their distance, then a quarter, and so on; those of the
+ * inverse the other order. With lines, the basis changes there by the first entry of one more
+ * column. */
 static void prepare_butterfly(struct job *job, uint64_t *state) {
   enum operation operation = job->kernel->operation;
-  bool first = operation == OPERATION_ifft4 || operation == OPERATION_ifft4lines;
-  bool last = operation == OPERATION_fft4 || operation == OPERATION_fft4lines;
-  bool four = first || last;
-  size_t planes = job->outputs / (four ? 4 : 2);
-  size_t matrices = (four ? 3 : 1) * planes, columns = matrices + has_lines(operation);
-  uint8_t chosen[14] = {0}; /* at most three matrices of two by two, and a column */
+  size_t elements = elements_of(operation), planes = job->outputs / elements;
+  size_t matrices = (elements - 1) * planes, columns = matrices + has_lines(operation);
+  uint8_t chosen[15] = {0}; /* of 16 elements of a plane, or three matrices and a column */
   job->table_bytes = 0;
   for (size_t i = 0; i < job->outputs; i++) {
     memset(job->product + i * MAX_LEN, 0, job->recipe.len);
@@ -244,21 +269,11 @@ static void prepare_butterfly(struct job *job, uint64_t *state) {
       place_entry(job, j, i, chosen[j * planes + i]);
     }
   }
-  const uint8_t *second = chosen + planes * planes, *third = second + planes * planes;
   if (operation == OPERATION_ifft4lines) {
     change_basis(job, chosen[matrices * planes]);
   }
-  if (first) {
-    add_pair(job, 0, 1, second, planes);
-    add_pair(job, 2, 3, third, planes);
-  }
-  add_pair(job, 0, four ? 2 : 1, chosen, planes);
-  if (four) {
-    add_pair(job, 1, 3, chosen, planes);
-  }
-  if (last) {
-    add_pair(job, 0, 1, second, planes);
-    add_pair(job, 2, 3, third, planes);
+  for (size_t n = 1; n < elements; n *= 2) {
+    add_layer(job, is_inverse(operation) ? n : elements / (2 * n), chosen, planes);
   }
   if (operation == OPERATION_fft4lines) {
     change_basis(job, chosen[matrices * planes]);

@@ -22,7 +22,7 @@ static struct {
   call *calls;
   size_t count, room;
   gfs_isa isa;
-  bool four, lines;
+  bool four, sixteen, lines;
   gfs_cantor field;
   gfs_transform transform;
   gfs_rows rows;
@@ -96,6 +96,8 @@ KERNEL(fft)
 KERNEL(ifft)
 KERNEL(fft4)
 KERNEL(ifft4)
+KERNEL(fft16)
+KERNEL(ifft16)
 KERNEL(fft4lines)
 KERNEL(ifft4lines)
 
@@ -119,6 +121,10 @@ gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation,
     return record.four ? record_fft4 : NULL;
   case GFS_OPERATION_ifft4:
     return record.four ? record_ifft4 : NULL;
+  case GFS_OPERATION_fft16:
+    return record.sixteen ? record_fft16 : NULL;
+  case GFS_OPERATION_ifft16:
+    return record.sixteen ? record_ifft16 : NULL;
   case GFS_OPERATION_fft4lines:
     return record.lines ? record_fft4lines : NULL;
   case GFS_OPERATION_ifft4lines:
@@ -128,13 +134,15 @@ gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation,
   }
 }
 
-/* Set up transforms of at most n points, of rows of `bytes` bytes. */
-int record_open(unsigned width, unsigned polynomial, unsigned format, bool four, bool lines,
-                unsigned n, size_t bytes) {
+/* Set up transforms of at most n points, of rows of `bytes` bytes in runs of 2^run. */
+int record_open(unsigned width, unsigned polynomial, unsigned format, bool four, bool sixteen,
+                bool lines, unsigned n, size_t bytes, unsigned run) {
   record.isa.format = (gfs_format)format;
   record.four = four;
+  record.sixteen = sixteen;
   record.lines = lines;
-  record.rows = (gfs_rows){.bytes = bytes, .start = (uint8_t *)(uintptr_t)(UINT64_C(1) << 60)};
+  record.rows =
+      (gfs_rows){.bytes = bytes, .run = run, .start = (uint8_t *)(uintptr_t)(UINT64_C(1) << 60)};
   gfsmith_status status = gfs_cantor_create(&record.field, width, polynomial);
   if (status != GFSMITH_OK)
     return status;
