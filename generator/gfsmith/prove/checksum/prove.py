@@ -6,7 +6,9 @@ The definition of a check (field/checksum.py) is executed on linear forms beside
   of the loop lead to. Before the loop, R is the register after the first data: from the given register, to
   which the FIRSTS add the register after the first group. For any values and every block B, the next values
   have the register after B from R. By induction the result is the register after all data. Updates have a
-  checksum in its place: the sum of the register and the check's first one, which is any number here.
+  checksum in its place: the sum of the register and the check's first one, which is any number here. If a
+  routine has lines between the first data and its loop, the first of them has the register after the first
+  data as its remainder, and the others follow from any such line.
 - "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new message is
   that of A, then B. By induction over the blocks it is that of A and all blocks. "fold_copy" copies B, and
   "fold_line" nothing.
@@ -22,6 +24,9 @@ too.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
+
 from gfsmith.field.checksum import BYTE, Checksum, after
 from gfsmith.ir.folding import (
     DISTANCES,
@@ -32,9 +37,12 @@ from gfsmith.ir.folding import (
     NIBBLES,
     UPDATES,
     UPDATES_OF_BLOCKS,
+    WIDE,
     WORD,
+    Act,
     Routine,
     Tables,
+    Value,
 )
 from gfsmith.prove.checksum.forms import Bits, Execution, unknowns
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
@@ -115,10 +123,17 @@ def _reduced(execution: Execution, check: Checksum, routine: Routine) -> Bits:
     return check.register(kept)
 
 
-def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
-    size, before = BYTE * routine.block, routine.before
+def _loops(routine: Routine) -> None:
+    size, before = routine.block, routine.before
     if len(before) != len(routine.after) or len(set(before)) != len(before) or size % max(len(before), 1):
         raise Refutation("the loop does not carry all of its values on")
+
+
+def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
+    _loops(routine)
+    if routine.between[0]:
+        _reduce_line(routine, check, tables)
+        return
     group, words = _first(check)
     message = unknowns(BYTE * routine.lead, len(group))
     register = unknowns(check.degree, len(group) + len(message))
@@ -126,14 +141,20 @@ def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
     first = len(group) + len(message) + len(register) + len(ones)
     given = _checksum(check, register, ones) if routine.updates else _number(check, register)
     padded = ones + [0] * (_REGISTER - check.degree)
-    execution = Execution(check, tables, message, unknowns(size, first), given, words, padded)
+    data = unknowns(BYTE * routine.block, first)
+    execution = Execution(check, tables, message, data, given, words, padded)
     execution.run(routine.head)
     got = _reduced(execution, check, routine)
     if routine.operation in FIRSTS:
         register = _sum(register, _remainder(check, group))
     _same(got, _remainder(check, message, register), "the register before the loop")
-    if not before:
-        return
+    if routine.before:
+        _step(execution, check, routine, first)
+
+
+def _step(execution: Execution, check: Checksum, routine: Routine, first: int) -> None:
+    """The loop keeps the register. first: the number of the first unknown bit of its data."""
+    size, before = BYTE * routine.block, routine.before
     width = size // len(before)
     for n, value in enumerate(before):
         execution.values[value] = unknowns(width, first + size + n * width)
@@ -145,6 +166,66 @@ def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
     execution.values.update(zip(before, results, strict=True))
     got = _reduced(execution, check, routine)
     _same(got, _remainder(check, execution.arrays["data"], register), "the register after a block")
+
+
+#: The Acts whose results depend on the check alone.
+_FIXED = (Act.CONSTANTS, Act.LANES, Act.REDUCTION, Act.ONES)
+
+
+def _reduce_line(routine: Routine, check: Checksum, tables: Tables) -> None:
+    """The head has a line, whose remainder is the register after the first data, before it reads the rest."""
+    start, first = routine.between[0], (routine.lead - 1) % LINE + 1 + LINE
+    line = routine.head[start - 1].result
+    message = unknowns(BYTE * first)
+    register = unknowns(check.degree, len(message))
+    ones = unknowns(check.degree, len(message) + len(register))
+    padded = ones + [0] * (_REGISTER - check.degree)
+    execution = Execution(check, tables, message, [], _checksum(check, register, ones), [], padded)
+    execution.run(routine.head[:start])
+    if line not in execution.values or len(execution.values[line]) != BYTE * LINE:
+        raise Refutation("there is no line before the others")
+    got = _remainder(check, execution.values[line])
+    _same(got, _remainder(check, message, register), "the remainder of the line")
+    _rest(_behind_line(routine, first), line, check, tables)
+
+
+def _behind_line(routine: Routine, first: int) -> Routine:
+    """Return a routine of the rest of the head, whose message begins behind `first` bytes. Routines with
+    different first bytes have equal ones, so that there is one proof of these."""
+    start = routine.between[0]
+    fixed = [instr for instr in routine.head[: start - 1] if instr.act in _FIXED]
+    defined = {routine.head[start - 1].result, *(instr.result for instr in fixed)}
+    for instr in (*routine.head[start:], *routine.body, *routine.close):
+        if not defined.issuperset(instr.args):
+            raise Refutation("the rest of the routine depends on the first data")
+        defined.add(instr.result)
+    moved = []
+    for instr in routine.head[start:]:
+        if instr.act is Act.LOAD and instr.offset >= first:
+            instr = replace(instr, offset=instr.offset - first)
+        elif instr.act not in (Act.CLMUL, Act.XOR, Act.REVERSE, *_FIXED):
+            raise Refutation(f"{instr.act.name} is behind the line")
+        moved.append(instr)
+    kind = f"update_wide{WIDE * LINE + 1}"
+    return replace(routine, operation=kind, head=(*fixed, *moved), lead=routine.lead - first, between=(0, 0))
+
+
+@cache
+def _rest(routine: Routine, line: Value, check: Checksum, tables: Tables) -> None:
+    """After any line, the lines behind it and the loop lead to the register after all of them."""
+    message = unknowns(BYTE * routine.lead)
+    value = unknowns(BYTE * LINE, len(message))
+    ones = unknowns(check.degree, len(message) + len(value))
+    first = len(message) + len(value) + len(ones)
+    padded = ones + [0] * (_REGISTER - check.degree)
+    data = unknowns(BYTE * routine.block, first)
+    execution = Execution(check, tables, message, data, [], [], padded)
+    execution.values[line] = value
+    execution.run(routine.head)
+    got = _reduced(execution, check, routine)
+    want = _remainder(check, message, _remainder(check, value))
+    _same(got, want, "the register before the loop")
+    _step(execution, check, routine, first)
 
 
 def _group(routine: Routine, check: Checksum, tables: Tables) -> None:
