@@ -129,13 +129,14 @@ class Recorder:
         """Return the visits and the call on rows that have the effect of a call from or to lines."""
         operation = LINES[int(call["operation"])]
         forward = OPERATIONS[operation] == "fft4"
-        rows, lines = (call["src"], call["dst"]) if forward else (call["dst"], call["src"])
+        src, dst = call["src"][:8], call["dst"][:8]
+        rows, lines = (src, dst) if forward else (dst, src)
         (row,) = np.flatnonzero(self._starts == int(rows[0]) - START)
         length = int(call["len"])
         assert call["k"] == 8 and length * 2 == self.row_bytes and row % 4 == 0
-        assert (rows[:8] == rows[0] + np.arange(8, dtype=np.uint64) * np.uint64(length)).all()
+        assert (rows == rows[0] + np.arange(8, dtype=np.uint64) * np.uint64(length)).all()
         places = [LINES_START + LINES_PITCH * (row + i) + 32 * plane for i in range(4) for plane in (0, 1)]
-        assert (lines[:8] == np.array(places, dtype=np.uint64)).all()
+        assert (lines == np.array(places, dtype=np.uint64)).all()
         columns = self.maps(int(call["table"]), 14)
         assert np.array_equal(columns[12], change(self.setup.code))
         alike = np.array([call], dtype=CALL)

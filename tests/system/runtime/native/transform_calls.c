@@ -178,7 +178,7 @@ size_t record_inverse(const call **calls, unsigned size, unsigned first, unsigne
 /* apart: the polynomial is in the rows behind those to which its derivative is added. */
 size_t record_derive(const call **calls, unsigned size, bool apart) {
   gfs_rows from = record.rows;
-  from.start += apart ? size * from.bytes : 0;
+  from.start += apart ? gfs_rows_offset(&from, size) : 0;
   gfs_transform_derive(&record.transform, &record.rows, &from, size);
   return finish(calls);
 }
