@@ -380,7 +380,7 @@ void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigne
 }
 
 /* row += `count` rows. */
-static void add_rows(const gfs_transform *t, size_t bytes, uint8_t *row, size_t count,
+static void add_to_row(const gfs_transform *t, size_t bytes, uint8_t *row, size_t count,
                      const uint8_t *const *added) {
   if (t->mads != NULL) {
     t->mads(bytes, count, t->ones, added, &row);
@@ -400,6 +400,6 @@ void gfs_transform_derive(const gfs_transform *t, const gfs_rows *to, const gfs_
     for (unsigned bit = 1; bit < size; bit *= 2)
       if ((i & bit) == 0)
         added[count++] = gfs_rows_row(from, i | bit);
-    add_rows(t, to->bytes, gfs_rows_row(to, i), count, added);
+    add_to_row(t, to->bytes, gfs_rows_row(to, i), count, added);
   }
 }
