@@ -14,7 +14,7 @@ static bool equal(const char *text, size_t length, const uint8_t *wanted) {
   return sodium_memcmp(hash, wanted, sizeof hash) == 0;
 }
 
-/* Is "USER PASSWORD" the line USER:PASSWORD of the file? */
+/* Is "USER PASSWORD" the line USER:PASSWORD of the file? Lines without a password do not count. */
 static bool among(char *lines, const stripe *given) {
   uint8_t wanted[crypto_generichash_BYTES];
   bool found = false;
@@ -23,7 +23,7 @@ static bool among(char *lines, const stripe *given) {
   for (char *line = strtok_r(lines, "\r\n", &next); line != NULL;
        line = strtok_r(NULL, "\r\n", &next)) {
     char *colon = strchr(line, ':');
-    if (colon == NULL)
+    if (colon == NULL || colon[1] == '\0')
       continue;
     *colon = ' ';
     found = equal(line, strlen(line), wanted) || found;

@@ -42,7 +42,7 @@ def answers(store: Store, *commands: bytes) -> bytes:
 @pytest.fixture(scope="module")
 def store(make_store: Callable[..., Store]) -> Store:
     store = make_store()
-    write_passwords(store, "bob:other\nalice:s:cret\n")
+    write_passwords(store, "bob:other\neve:\n:\nalice:s:cret\n")
     store.kill("agent")
     store.agent_options = ("--auth", "--stall", "2")
     store.launch("agent")
@@ -63,7 +63,19 @@ def test_commands_before_the_login_have_no_effect(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["alice wrong", "alice s:cre", "alice s:cret ", "alice:s:cret", "bob s:cret", "alice", "", "\n"]
+    "words",
+    [
+        "alice wrong",
+        "alice s:cre",
+        "alice s:cret ",
+        "alice:s:cret",
+        "bob s:cret",
+        "alice",
+        "eve ",
+        " ",
+        "",
+        "\n",
+    ],
 )
 def test_a_wrong_password_ends_the_connection(store: Store, words: str) -> None:
     assert answers(store, login(words), ALICE, GET) == REFUSED
