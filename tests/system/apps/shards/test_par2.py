@@ -347,3 +347,11 @@ def test_random_damage(tool: Tool, folder: Folder, seed: int) -> None:
     status, said = par2(other, "repair", "set.par2")
     assert (mine.status == DONE) == (status == 0), (mine, said)
     assert folder.is_whole() == (status == 0) == Folder(other).is_whole()
+
+
+def test_blocks_that_verify_would_refuse(tool: Tool, tmp_path: Path) -> None:
+    with (tmp_path / "file").open("wb") as file:
+        file.truncate(2**32 + 1)
+    line = tool.refusal("par2", "create", "--blocks", "1", tmp_path / "set.par2", tmp_path / "file")
+    assert line.endswith("blocks of 4294967300 bytes are larger than 4 GiB: --blocks N allows more blocks")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

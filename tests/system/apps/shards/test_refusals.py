@@ -340,14 +340,6 @@ def test_par2_with_impossible_sizes(tool: Tool, tmp_path: Path, flags: str, allo
     assert snapshot(tmp_path).keys() == {"file"}
 
 
-def test_par2_with_blocks_that_verify_would_refuse(tool: Tool, tmp_path: Path) -> None:
-    with (tmp_path / "file").open("wb") as file:
-        file.truncate(2**32 + 1)
-    line = tool.refusal("par2", "create", "--blocks", "1", tmp_path / "set.par2", tmp_path / "file")
-    assert line.endswith("blocks of 4294967300 bytes are larger than 4 GiB: --blocks N allows more blocks")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
 @pytest.mark.parametrize("flags", SPLITS)
 def test_split_with_impossible_arguments(tool: Tool, tmp_path: Path, flags: str) -> None:
     file = tmp_path / "file"
