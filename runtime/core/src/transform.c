@@ -381,7 +381,7 @@ void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigne
 
 /* row += `count` rows. */
 static void add_to_row(const gfs_transform *t, size_t bytes, uint8_t *row, size_t count,
-                     const uint8_t *const *added) {
+                       const uint8_t *const *added) {
   if (t->mads != NULL) {
     t->mads(bytes, count, t->ones, added, &row);
     return;
