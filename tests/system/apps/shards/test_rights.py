@@ -66,6 +66,7 @@ def par2_set(tool: Tool, tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.needs("par2")
 def test_par2_keeps_permissions(tool: Tool, par2_set: Path) -> None:
     flip(par2_set, DATA)
     assert (
@@ -74,6 +75,7 @@ def test_par2_keeps_permissions(tool: Tool, par2_set: Path) -> None:
     assert mode(par2_set) == 0o775 and par2_set.read_bytes() == content(5000)
 
 
+@pytest.mark.needs("par2")
 @ROOT_ONLY
 def test_par2_keeps_owners(tool: Tool, par2_set: Path) -> None:
     os.chown(par2_set, ALICE, GROUP)
@@ -121,6 +123,7 @@ def test_another_group_reads_nothing(
     assert rights(bobs / "again") == wanted
 
 
+@pytest.mark.needs("par2")
 def test_the_mask_of_a_list_is_not_for_the_group(tool: Tool, tmp_path: Path, par2_set: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(content(999))
