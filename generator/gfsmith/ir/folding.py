@@ -159,6 +159,11 @@ class Routine:
         return self.operation in UPDATES or self.operation in UPDATES_OF_BLOCKS
 
     @property
+    def first(self) -> int:
+        """The bytes before whole lines, 1 to LINE, of those that are read before the loop."""
+        return (self.lead - 1) % LINE + 1
+
+    @property
     def member(self) -> str:
         """The operation, or for UPDATES the name of their function."""
         return self.operation.rstrip(digits) if self.operation in UPDATES else self.operation

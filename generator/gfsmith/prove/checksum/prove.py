@@ -37,7 +37,6 @@ from gfsmith.ir.folding import (
     NIBBLES,
     UPDATES,
     UPDATES_OF_BLOCKS,
-    WIDE,
     WORD,
     Act,
     Routine,
@@ -102,9 +101,14 @@ def _sum(left: Bits, right: Bits) -> Bits:
     return [x ^ y for x, y in zip(left, right, strict=True)]
 
 
+def _padded(bits: Bits) -> Bits:
+    """Return the bits of a checksum as 64 bits."""
+    return bits + [0] * (_REGISTER - len(bits))
+
+
 def _checksum(check: Checksum, register: Bits, ones: Bits) -> Bits:
     """Return the checksum for a register, as 64 bits."""
-    return _sum(check.register(register), ones) + [0] * (_REGISTER - check.degree)
+    return _padded(_sum(check.register(register), ones))
 
 
 def _reduced(execution: Execution, check: Checksum, routine: Routine) -> Bits:
@@ -123,14 +127,10 @@ def _reduced(execution: Execution, check: Checksum, routine: Routine) -> Bits:
     return check.register(kept)
 
 
-def _loops(routine: Routine) -> None:
-    size, before = routine.block, routine.before
+def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
+    size, before = BYTE * routine.block, routine.before
     if len(before) != len(routine.after) or len(set(before)) != len(before) or size % max(len(before), 1):
         raise Refutation("the loop does not carry all of its values on")
-
-
-def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
-    _loops(routine)
     if routine.between[0]:
         _reduce_line(routine, check, tables)
         return
@@ -140,15 +140,13 @@ def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
     ones = unknowns(check.degree, len(group) + len(message) + len(register))
     first = len(group) + len(message) + len(register) + len(ones)
     given = _checksum(check, register, ones) if routine.updates else _number(check, register)
-    padded = ones + [0] * (_REGISTER - check.degree)
-    data = unknowns(BYTE * routine.block, first)
-    execution = Execution(check, tables, message, data, given, words, padded)
+    execution = Execution(check, tables, message, unknowns(size, first), given, words, _padded(ones))
     execution.run(routine.head)
     got = _reduced(execution, check, routine)
     if routine.operation in FIRSTS:
         register = _sum(register, _remainder(check, group))
     _same(got, _remainder(check, message, register), "the register before the loop")
-    if routine.before:
+    if before:
         _step(execution, check, routine, first)
 
 
@@ -174,13 +172,13 @@ _FIXED = (Act.CONSTANTS, Act.LANES, Act.REDUCTION, Act.ONES)
 
 def _reduce_line(routine: Routine, check: Checksum, tables: Tables) -> None:
     """The head has a line, whose remainder is the register after the first data, before it reads the rest."""
-    start, first = routine.between[0], (routine.lead - 1) % LINE + 1 + LINE
+    start, first = routine.between[0], routine.first + LINE
     line = routine.head[start - 1].result
     message = unknowns(BYTE * first)
     register = unknowns(check.degree, len(message))
     ones = unknowns(check.degree, len(message) + len(register))
-    padded = ones + [0] * (_REGISTER - check.degree)
-    execution = Execution(check, tables, message, [], _checksum(check, register, ones), [], padded)
+    given = _checksum(check, register, ones)
+    execution = Execution(check, tables, message, [], given, [], _padded(ones))
     execution.run(routine.head[:start])
     if line not in execution.values or len(execution.values[line]) != BYTE * LINE:
         raise Refutation("there is no line before the others")
@@ -206,8 +204,8 @@ def _behind_line(routine: Routine, first: int) -> Routine:
         elif instr.act not in (Act.CLMUL, Act.XOR, Act.REVERSE, *_FIXED):
             raise Refutation(f"{instr.act.name} is behind the line")
         moved.append(instr)
-    kind = f"update_wide{WIDE * LINE + 1}"
-    return replace(routine, operation=kind, head=(*fixed, *moved), lead=routine.lead - first, between=(0, 0))
+    head = (*fixed, *moved)
+    return replace(routine, operation="update_blocks", head=head, lead=routine.lead - first, between=(0, 0))
 
 
 @cache
@@ -217,9 +215,8 @@ def _rest(routine: Routine, line: Value, check: Checksum, tables: Tables) -> Non
     value = unknowns(BYTE * LINE, len(message))
     ones = unknowns(check.degree, len(message) + len(value))
     first = len(message) + len(value) + len(ones)
-    padded = ones + [0] * (_REGISTER - check.degree)
     data = unknowns(BYTE * routine.block, first)
-    execution = Execution(check, tables, message, data, [], [], padded)
+    execution = Execution(check, tables, message, data, [], [], _padded(ones))
     execution.values[line] = value
     execution.run(routine.head)
     got = _reduced(execution, check, routine)
