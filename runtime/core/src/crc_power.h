@@ -47,16 +47,4 @@ static GFS_INLINED void gfs_vpmsumd_store(uint8_t *to, gfs_vpmsumd_group group) 
   memcpy(to, &group, sizeof group);
 }
 
-GFS_VPMSUMD_TARGET
-static GFS_INLINED gfs_vpmsumd_group gfs_vpmsumd_words(const uint64_t words[2]) {
-  gfs_vpmsumd_group group;
-  memcpy(&group, words, sizeof group);
-  return group;
-}
-
-GFS_VPMSUMD_TARGET
-static GFS_INLINED gfs_vpmsumd_group gfs_vpmsumd_pair(uint64_t low, uint64_t high) {
-  return (gfs_vpmsumd_group){low, high};
-}
-
 #endif

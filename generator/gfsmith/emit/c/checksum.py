@@ -306,7 +306,7 @@ class _Power(_Vectors):
             case Act.LOAD:
                 return f"gfs_vpmsumd_load({_place(instr)})"
             case Act.CONSTANTS | Act.REDUCTION:
-                return f"gfs_vpmsumd_words({_constants(instr)})"
+                return f"gfs_vpmsumd_load((const uint8_t *){_constants(instr)})"
             case Act.CLMUL_SUM:
                 return f"GFS_VPMSUMD({', '.join(args)})"
             case Act.CLMUL:
@@ -317,9 +317,9 @@ class _Power(_Vectors):
                 return self._moved(args[0], 1 - at, at)
             case Act.START | Act.FIRST:
                 word = instr.text or "state"
-                return f"gfs_vpmsumd_pair({f'0, {word}' if at else f'{word}, 0'})"
+                return f"(gfs_vpmsumd_group){{{f'0, {word}' if at else f'{word}, 0'}}}"
             case Act.ZERO:
-                return "gfs_vpmsumd_pair(0, 0)"
+                return "(gfs_vpmsumd_group){0, 0}"
             case Act.XOR:
                 return " ^ ".join(args)
             case Act.REVERSE:
@@ -477,7 +477,7 @@ _MORE = {"fold_line": "size_t ahead", "fold_copy": "uint8_t *const *to"}
 def _behind_first(routine: Routine, code: Sequence[Instr], lines: int) -> list[Instr]:
     """Return instructions of a head with the place of data behind the first bytes and some lines, as the
     function has it."""
-    start = (routine.lead - 1) % LINE + 1 + LINE * lines
+    start = routine.first + LINE * lines
     return [
         replace(instr, text="data", offset=instr.offset - start) if instr.act is Act.LOAD else instr
         for instr in code
