@@ -1,29 +1,28 @@
 """The routines and tables of gfsmith_checksum.h and of ISA-L's checks: generated, proved for every check, and
 written as C.
 
-They depend on no configuration: the compiler and the CPU decide which of them run.
+They depend on no configuration: the compiler and the CPU decide which of them run. The proofs depend on the
+routines and tables as they are, and on the prover, but not on the code that makes them.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gfsmith.build import parallel
+from gfsmith.build import checksum_proofs
 from gfsmith.build.cache import key
-from gfsmith.build.routines import Routines, demand, record, remembered
+from gfsmith.build.routines import Routines, demand, proved, record, remembered
 from gfsmith.emit.c.checksum import build
-from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS, Checksum
-from gfsmith.ir.folding import Routine, Tables
+from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS
+from gfsmith.ir.folding import Routine
 from gfsmith.lower.checksums import routines, tables
 from gfsmith.prove.checksum.machine import functions
-from gfsmith.prove.checksum.prove import prove, prove_tables
-from gfsmith.prove.verdict import Verdict
 
 
 def generate(jobs: int, cache: Path | None) -> Routines:
     """Return every routine and table. Raises Refuted for a wrong one. Results for the same sources come from
     the cache file."""
-    return remembered(cache, key((__name__,)), lambda: _generate(jobs))
+    return remembered(cache, key((__name__,)), lambda: _generate(jobs, cache))
 
 
 def compiled_functions() -> dict[str, tuple[Routine, ...]]:
@@ -31,22 +30,11 @@ def compiled_functions() -> dict[str, tuple[Routine, ...]]:
     return functions(routines())
 
 
-def _proved(task: tuple[Routine, Checksum, Tables]) -> Verdict:
-    return prove(*task)
-
-
-def _generate(jobs: int) -> Routines:
+def _generate(jobs: int, cache: Path | None) -> Routines:
     entries = [(check, tables(check)) for check in (*CHECKSUMS, *ISAL_CHECKSUMS)]
     made = list(routines())
-    for check, numbers in entries:
-        demand(prove_tables(check, numbers))
-    work = [
-        (routine, check, numbers)
-        for check, numbers in entries
-        for routine in made
-        if routine.serves(check.name, check.reflected) and (check in CHECKSUMS or not routine.updates)
-    ]
-    parallel.run(_proved, work, jobs, lambda _, verdict: demand(verdict))
+    name = key((checksum_proofs.__name__,), entries, made)
+    proved(cache, name, lambda: checksum_proofs.prove_all(entries, made, jobs, demand))
     return Routines(
         build(made, {check.name: tables(check) for check in CHECKSUMS}, map(tables, ISAL_CHECKSUMS)),
         [record(routine.symbol, routine.set) for routine in made],

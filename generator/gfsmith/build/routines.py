@@ -30,6 +30,14 @@ def remembered(cache: Path | None, name: str, make: Callable[[], Routines]) -> R
     return Routines(**store.known()[name])
 
 
+def proved(cache: Path | None, name: str, prove: Callable[[], None]) -> None:
+    """Run a proof, which raises Refuted for a wrong routine, unless the cache file has its key."""
+    store = Cache(cache)
+    if name not in store.known():
+        prove()
+        store.save({name: {}})
+
+
 def record(symbol: str, set_: str) -> dict[str, Any]:
     """Return the record of a proved routine."""
     return {"symbol": symbol, "set": set_, "status": Status.PROVED.value, "method": [METHOD_PROGRAM]}
