@@ -1,6 +1,7 @@
 #include "settings.h"
 
 #include "common/options.h"
+#include "common/record.h"
 #include "common/report.h"
 
 #include <stdio.h>
@@ -154,7 +155,7 @@ static bool apply(settings *o, int flag) {
   case 'f':
     return where("--fabric", &o->fabric);
   case 'v':
-    return bytes("--value-max", 1, UINT64_C(1) << 30, &o->value_max);
+    return bytes("--value-max", 1, RECORD_VALUE_MAX, &o->value_max);
   case 'M':
     return bytes("--memory", 1 << 20, UINT64_C(1) << 40, &o->memory_max);
   case 'd':

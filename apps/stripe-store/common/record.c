@@ -37,5 +37,5 @@ bool record_decode(record *r, const uint8_t *bytes, size_t length) {
   r->flags = (uint32_t)get_le(bytes + 32, 4);
   r->key_bytes = (uint8_t)(length - RECORD_FIXED);
   memcpy(r->key, bytes + RECORD_FIXED, r->key_bytes);
-  return true;
+  return r->length <= RECORD_VALUE_MAX || r->length == RECORD_LOST;
 }

@@ -5,6 +5,7 @@
 #include "message.h"
 
 enum { RECORD_KEY_MAX = 250, RECORD_FIXED = 48, RECORD_MAX = RECORD_FIXED + RECORD_KEY_MAX };
+enum { RECORD_VALUE_MAX = 1 << 30 }; /* bytes of the largest value of any store */
 
 /* As length: the value is lost, because too few of its chunks were left. */
 #define RECORD_LOST UINT64_MAX
@@ -21,7 +22,7 @@ typedef struct record {
 
 /* Return the bytes written, at most RECORD_MAX. */
 size_t record_encode(const record *r, uint8_t *bytes);
-/* False: damaged. */
+/* False: damaged, or of a value that no store has. */
 bool record_decode(record *r, const uint8_t *bytes, size_t length);
 
 #endif

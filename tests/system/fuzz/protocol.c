@@ -52,6 +52,7 @@ static void fuzz_record(const uint8_t *bytes, size_t size) {
   if (!record_decode(&r, bytes, size))
     return;
   REQUIRE(r.key_bytes > 0 && r.key_bytes <= RECORD_KEY_MAX);
+  REQUIRE(r.length <= RECORD_VALUE_MAX || r.length == RECORD_LOST);
   REQUIRE(record_encode(&r, again) == size && memcmp(again, bytes, size) == 0);
 }
 

@@ -59,7 +59,7 @@ def targets() -> dict[str, Target]:
         ROOT / "runtime/compose/src" / f"{name}.c"
         for name in ("frame", "handshake", "seal", "status", "wire")
     ]
-    common = [STORE / "common" / f"{name}.c" for name in ("files", "message", "record", "report")]
+    common = [STORE / "common" / f"{name}.c" for name in ("files", "message", "record", "report", "table")]
     agent = [
         STORE / "agent" / f"{name}.c"
         for name in (

@@ -63,11 +63,11 @@ def environment(programs: Path, *preload: str) -> dict[str, str]:
     return {**os.environ, "LD_PRELOAD": ":".join(str(programs / name) for name in (QUICK, *preload))}
 
 
-def xxh3_64(data: bytes) -> int:
-    function = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
+def xxh3_64(data: bytes, seed: int = 0) -> int:
+    function = ctypes.CDLL("libxxhash.so.0").XXH3_64bits_withSeed
     function.restype = ctypes.c_uint64
-    function.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
-    return int(function(data, len(data)))
+    function.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64)
+    return int(function(data, len(data), seed))
 
 
 def holder(key: str, shard: int, shards: int) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import resource
 import signal
 import socket
+import struct
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -12,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.apps.stripe_store.support import Store, wait_for
+from tests.system.apps.stripe_store.conftest import HERE, call
+from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS, LANGUAGE, Store, wait_for
 
 Make = Callable[..., Store]
 
@@ -186,3 +190,46 @@ def test_many_refused_commands_on_one_key(store: Store) -> None:
     assert {answer[:23] for answer in answers} == {b"SERVER_ERROR read-only:"}
     store.launch("chunk-5")
     store.wait_writable()
+
+
+def _mix(state: list[int]) -> None:
+    """Mix the three words of the hash function that uthash has without HASH_FUNCTION (Jenkins, 1996)."""
+    for at, shift in enumerate((-13, 8, -13, -12, 16, -5, -3, 10, -15)):
+        a, b, c = (state[(at + n) % 3] for n in range(3))
+        moved = c >> -shift if shift < 0 else c << shift
+        state[at % 3] = ((a - b - c) ^ moved) & 0xFFFFFFFF
+
+
+def _keys_of_one_hash(count: int) -> list[bytes]:
+    """Return keys that a client may use: the second half of each takes the state to the same words."""
+    draw, keys = random.Random(1), []
+    while len(keys) < count:
+        half = bytes(draw.choices(range(0x21, 0x7F), k=12))
+        state = [
+            start + word & 0xFFFFFFFF for start, word in zip(_START, struct.unpack("<3I", half), strict=True)
+        ]
+        _mix(state)
+        words = (0x51525354 - word & 0xFFFFFFFF for word in state)
+        key = half + struct.pack("<3I", *words)
+        if all(byte > 0x20 and byte != 0x7F for byte in key):
+            keys.append(key)
+    return keys
+
+
+_START = (0x9E3779B9, 0x9E3779B9, 0xFEEDBEEF)
+
+
+def _most_in_one_place(folder: Path, keys: list[bytes]) -> int:
+    sources = (HERE / "native" / "table.c", EXAMPLE / "common" / "table.c")
+    call("cc", *LANGUAGE, *HEADERS, "-o", folder / "table", *sources, "-lsodium")
+    command = (folder / "table", str(len(keys[0])))
+    text = subprocess.run(command, input=b"".join(keys), capture_output=True, check=True).stdout
+    most, count = map(int, text.split())
+    assert count == len(keys)
+    return most
+
+
+def test_keys_of_one_hash(tmp_path: Path) -> None:
+    """A client cannot fill one place of the agent's tables: each later command would search all of it."""
+    keys = _keys_of_one_hash(4000)
+    assert _most_in_one_place(tmp_path, keys) < 40

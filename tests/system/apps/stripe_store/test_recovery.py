@@ -6,6 +6,7 @@ A write or deletion before them is not acknowledged: either result is right, but
 from __future__ import annotations
 
 import itertools
+import struct
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +16,7 @@ import pytest
 from pymemcache.exceptions import MemcacheError
 
 from tests.system.apps.stripe_store.bench import acknowledged
-from tests.system.apps.stripe_store.support import DEADLINE, Store, wait_for
+from tests.system.apps.stripe_store.support import DEADLINE, Store, wait_for, xxh3_64
 from tests.system.apps.stripe_store.wire import Memcached
 
 
@@ -229,3 +230,31 @@ def test_no_group_forms_with_memories_that_are_lost(store: Store) -> None:
     store.wait_writable()
     store.set("key", b"value")
     assert store.get("key") == b"value"
+
+
+RECORD_SUM = slice(40, 48)  #: the checksum in a record
+
+
+def forged(record: bytes, length: int) -> bytes:
+    """Return the record with another length of its value, and with the checksums that belong to it."""
+    changed = record[:8] + struct.pack("<Q", length) + record[16:]
+    seed = xxh3_64(changed[: RECORD_SUM.start])
+    total = struct.pack("<Q", xxh3_64(changed[RECORD_SUM.stop :], seed))
+    return changed[: RECORD_SUM.start] + total + changed[RECORD_SUM.stop :]
+
+
+@pytest.mark.parametrize("length", [2**64 - 2, 2**63])
+def test_a_record_of_an_impossible_length(store: Store, length: int) -> None:
+    """A chunk server has a record that no agent has written: the other records count."""
+    store.set("key", b"value")
+    rank = min(replicas(store, "key"))
+    (name,) = records(store, rank)
+    with Memcached(store.folder / f"memcached-{rank}") as memcached:
+        right = memcached.get(name)
+        assert forged(right, len(b"value")) == right
+        memcached.set(name, forged(right, length))
+    recover(store, [])
+    assert seen(store, "key") == b"value"
+    store.wait_writable()
+    with Memcached(store.folder / f"memcached-{rank}") as memcached:
+        assert memcached.get(name) == right
