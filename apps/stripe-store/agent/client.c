@@ -174,6 +174,10 @@ static bool take_line(client *c, struct evbuffer *in) {
     return false;
   }
   wrong = parse_line(&c->request, c->line, length);
+  if (wrong != NULL && parse_ends_connection(&c->request, c->line, length)) {
+    give_up(c, in, wrong);
+    return false;
+  }
   if (wrong != NULL) {
     c->request.noreply = false;
     client_answer(c, "%s", wrong);

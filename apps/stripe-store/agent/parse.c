@@ -75,6 +75,13 @@ static bool key(request *r, const char **at, const char *end) {
 
 bool parse_has_value(verb v) { return v >= VERB_SET && v <= VERB_CAS; }
 
+bool parse_ends_connection(const request *refused, const char *line, size_t length) {
+  const char *at = line;
+  const bool binary = length > 0 && (unsigned char)line[0] == 0x80;
+  token t = next_token(&at, line + length);
+  return parse_has_value(refused->verb) || binary || is(t, "ms") || is(t, "POST");
+}
+
 bool parse_next_key(request *r) {
   token t = next_token(&r->rest, r->end);
   r->key = t.at;

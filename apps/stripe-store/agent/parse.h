@@ -47,6 +47,9 @@ bool parse_has_value(verb v);
 /* Parse one line without its line end. NULL: valid; otherwise the answer, also without its line
  * end. */
 const char *parse_line(request *r, const char *line, size_t length);
+/* May a value, or text of another protocol, follow a line that parse_line has refused? It is not to
+ * be taken for commands: its author may be another one than that of the line. */
+bool parse_ends_connection(const request *refused, const char *line, size_t length);
 /* Advance to the next key of get and gets, which parse_line has checked. False: there is none. */
 bool parse_next_key(request *r);
 

@@ -127,6 +127,10 @@ BAD_LINE = b"CLIENT_ERROR bad command line format\r\n"
         (b"set a 0 0 1 maybe\r\n", BAD_LINE),
         (b"incr a x\r\n", BAD_LINE),
         (b"flush_all 10\r\n", BAD_LINE),
+        (b"set \x01 0 0 7\r\nversion\r\n", BAD_LINE),  # the value is no command, nor are the next three
+        (b"ms a 7\r\nversion\r\n", b"ERROR\r\n"),
+        (b"\x80\x01\r\nversion\r\n", b"ERROR\r\n"),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\n\r\nversion\r\n", b"ERROR\r\n"),
         (b"set a 0 0 3\r\nabcd\r\n", b"CLIENT_ERROR bad data chunk\r\n"),
         (b"set a 0 0 1048577\r\n" + bytes(1048577) + b"\r\n", b"SERVER_ERROR object too large for cache\r\n"),
         (b"version\n", b"VERSION 1.6.18-gfsmith\r\n"),
