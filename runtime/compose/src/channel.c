@@ -89,6 +89,8 @@ int gfc_channel_send(gfc_channel *channel, uint8_t type, const void *body, size_
     return GFSMITH_ENOMEM;
   item->type = type;
   item->free = type == GFC_CREDIT;
+  item->answer = item->free || (channel->answering && type != GFC_MESSAGE);
+  channel->answers += item->answer;
   item->waiting = waiting;
   if (bytes != 0)
     memcpy(item->body, body, bytes);
@@ -218,6 +220,7 @@ void gfc_channel_flush(gfc_channel *channel) {
     if (!item->free)
       channel->credits--;
     channel->touched = true;
+    channel->answers -= item->answer;
     TAILQ_REMOVE(&channel->queue, item, entry);
     TAILQ_INSERT_TAIL(&channel->under_way, item, entry);
     if (item->under_way == 0) { /* left out on purpose (faults) */
@@ -303,6 +306,8 @@ static void repost(gfc_channel *channel, gfc_item *item) {
 /* The peer has used a credit. */
 static void owe(gfc_channel *channel) {
   channel->owed++;
+  if (channel->answers > GFC_ANSWERS_MAX)
+    gfc_channel_fail(channel, GFSMITH_ECORRUPT, "it does not take %u answers", channel->answers);
   return_credits(channel);
 }
 
@@ -395,8 +400,10 @@ static void got_frame(gfc_channel *channel, gfc_item *item, size_t bytes) {
   }
   channel->got++;
   take_credits(channel, frame.credits);
+  channel->answering = true;
   if (channel->state == GFC_UP)
     dispatch(channel, &frame);
+  channel->answering = false;
   if (frame.type != GFC_CREDIT)
     owe(channel);
 }

@@ -23,6 +23,9 @@ typedef struct gfc_item gfc_item;
 enum { GFC_CREDITS = 32 };
 /* Posted receives: there are two more for messages that return credits, which take none. */
 enum { GFC_RECEIVES = GFC_CREDITS + 2, GFC_SENDS = GFC_CREDITS + 2 };
+/* The most answers to a peer that wait for its credits. A peer that follows the protocol returns
+ * credits with everything that it sends; one that does not could fill the memory. */
+enum { GFC_ANSWERS_MAX = 1 << 14 };
 
 /* The context that libfabric returns with a completion. */
 typedef struct gfc_mark {
@@ -41,6 +44,7 @@ struct gfc_item {
   TAILQ_ENTRY(gfc_item) entry;
   gfc_kind kind;
   bool free;              /* takes no credit */
+  bool answer;            /* to the peer, not a message of the application */
   uint8_t *buffer;        /* of receives, and of frames in transmission */
   uint8_t type;           /* of a frame */
   size_t bytes;           /* of its body */
@@ -98,6 +102,8 @@ typedef struct gfc_channel {
   gfc_items under_way;      /* posted and not complete */
   unsigned credits;         /* messages and writes that we may send */
   unsigned owed;            /* credits to return */
+  unsigned answers;         /* in the queue */
+  bool answering;           /* is a frame of the peer being handled? */
   uint64_t sent, got;       /* numbers of the next frame to send and to receive */
   uint64_t written, landed; /* writes that were sent and received */
   gfc_session session;

@@ -25,6 +25,10 @@ size_t gfc_fault_frame(gfc_faults *faults, const gfc_seal *with, uint64_t number
   int fault = faults->fault;
   if (fault == GFC_FAULT_SILENT)
     return faults->after != 0 && faults->after-- != 0 ? bytes : 0;
+  if (fault == GFC_FAULT_KEEPS) {
+    memset(frame + CREDITS, 0, sizeof(uint16_t));
+    seal(with, number, frame, bytes);
+  }
   if (fault == GFC_FAULT_NONE || fault >= GFC_FAULT_PAYLOAD || !now(faults))
     return bytes;
   if (fault == GFC_FAULT_FLIP) {

@@ -18,6 +18,7 @@ typedef enum gfc_fault {
   GFC_FAULT_CREDITS,  /* a message returns credits that were not given */
   GFC_FAULT_PAYLOAD,  /* a byte of a write was wrong before the write got its tag */
   GFC_FAULT_SILENT,   /* no further message is sent after these; the connection stays */
+  GFC_FAULT_KEEPS,    /* no message returns credits */
   GFC_FAULT_PIECEWISE /* every piece of a write is posted separately */
 } gfc_fault;
 

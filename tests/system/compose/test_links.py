@@ -23,6 +23,8 @@ ALIKE = {
     "a_message_that_is_left_out",
     "a_message_with_an_old_number",
     "credits_that_nobody_gave",
+    "answers_that_are_not_taken",
+    "answers_that_are_taken",
     "a_write_that_is_too_long",
     "timers",
     "thread_in_a_program_with_small_stacks",

@@ -21,6 +21,8 @@ static const struct {
     NAMED(a_message_that_is_left_out),
     NAMED(a_message_with_an_old_number),
     NAMED(credits_that_nobody_gave),
+    NAMED(answers_that_are_not_taken),
+    NAMED(answers_that_are_taken),
     NAMED(a_write_to_nowhere),
     NAMED(a_write_that_is_too_long),
     NAMED(a_new_key),

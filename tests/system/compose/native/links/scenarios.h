@@ -17,6 +17,8 @@ void a_message_that_is_cut(void);
 void a_message_that_is_left_out(void);
 void a_message_with_an_old_number(void);
 void credits_that_nobody_gave(void);
+void answers_that_are_not_taken(void);
+void answers_that_are_taken(void);
 void a_write_to_nowhere(void);
 void a_write_that_is_too_long(void);
 /* renewed.c */

@@ -136,6 +136,40 @@ void a_message_that_is_left_out(void) { faulty(GFC_FAULT_DROP, "some are missing
 void a_message_with_an_old_number(void) { faulty(GFC_FAULT_NUMBER, "repeated"); }
 void credits_that_nobody_gave(void) { faulty(GFC_FAULT_CREDITS, "credits"); }
 
+enum { QUESTIONS = 400 };
+
+static void ask_often(gfsmith_node *node, void *context) {
+  (void)context;
+  for (unsigned n = 0; n < QUESTIONS; n++)
+    gfc_channel_send(gfc_peer_channel(&node->engine->peers, 0), GFC_PING, NULL, 0, NULL);
+}
+
+/* Almost the most answers wait, as after many questions. */
+static void answer_much(gfsmith_node *node, void *context) {
+  (void)context;
+  gfc_peer_channel(&node->engine->peers, 1)->answers = GFC_ANSWERS_MAX - QUESTIONS / 2;
+}
+
+/* A peer asks more often than it takes answers, or not. */
+static void questions(int fault, unsigned downs) {
+  gfsmith_node *low = harness_node(0), *high = harness_node(1);
+  gfc_operations *record = low->operations;
+  harness_link(high, low);
+  harness_run(low, answer_much, NULL);
+  CHECK(gfsmith_node_fault(high, fault, 0) == GFSMITH_OK);
+  harness_run(high, ask_often, NULL);
+  if (downs == 0)
+    harness_run(high, send_some, NULL);
+  UNTIL(record, record->downs == downs && record->controls == (downs == 0 ? 10 : 0));
+  CHECK(downs == 0 || record->status == GFSMITH_ECORRUPT);
+  CHECK(downs == 0 || strstr(record->reason, "does not take") != NULL);
+  gfsmith_node_destroy(low);
+  gfsmith_node_destroy(high);
+}
+
+void answers_that_are_not_taken(void) { questions(GFC_FAULT_KEEPS, 1); }
+void answers_that_are_taken(void) { questions(GFC_FAULT_NONE, 0); }
+
 /* A write without a grant: the provider refuses it and closes the link. */
 typedef struct astray {
   gfc_registration slot;
