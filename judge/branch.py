@@ -35,8 +35,7 @@ def decide(state: State, name: str) -> bool | Split:
     for answer, (least, most) in ((True, taken), (False, other)):
         if least <= low and high <= most:
             return answer
-    assert isinstance(value, Linear)
-    return Split(value, taken, other)
+    return Split(value, taken, other)  # type: ignore[arg-type]
 
 
 def _difference(state: State, left: Value, right: Value) -> Word:

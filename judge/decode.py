@@ -142,8 +142,7 @@ def decode(code: bytes) -> Instruction:
     widest = max((op.size for op in registers), default=0)
     masks = [op for op in registers if mask and ins.reg_name(op.reg) == mask]
     operands = tuple(_operand(ins, op, widest) for op in ins.operands if op not in masks)
-    vex = encoding in ("vex", "evex")
-    if vex:
+    if encoding in ("vex", "evex"):
         _check_vex(name, operands, code)
     marks = "{k}" * bool(mask) + "{z}" * zeroing
     form = f"{name} {encoding} {' '.join(map(_kind, operands))}{marks}".strip()

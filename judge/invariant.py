@@ -108,10 +108,7 @@ def _at(first: State, claims: Any, t: Linear, end: State | None = None) -> State
     for data, step in claims["written"]:
         prefix, pieces = first.written[word(data)]
         state.written[word(data)] = Written(add(prefix, after, whole(step)), pieces)
-    assert isinstance(first.flags, Compared)  # the branch of the loop compares
-    left, right = first.flags
-    one, two = claims["flags"]
-    state.flags = Compared(_grown(left, one, after), _grown(right, two, after))
+    state.flags = Compared(*map(_grown, first.flags, claims["flags"], [after] * 2))  # type: ignore[arg-type]
     state.dirty = first.dirty or claims["dirty"] is True
     state.unfenced = first.unfenced or claims["unfenced"] is True
     return state

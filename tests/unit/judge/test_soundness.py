@@ -238,6 +238,12 @@ def test_claims_outside_of_the_format_are_rejected(change: Any, reason: str) -> 
         ("#else\n", "#endif\n#else\n"),
         ("#else\n", "#if defined(GFSMITH_ASM_MS_ABI)\n#else\n"),
         ("#endif\nGFSMITH_END", "GFSMITH_END"),
+        ("GFSMITH_SEH(.seh_endprologue)\n", "GFSMITH_SEH(.seh_handlerdata)\n"),
+        ("GFSMITH_FUNCTION", "#if 0\nGFSMITH_FUNCTION"),
+        ("#include", "#define GFSMITH_END(name) .byte 0x90\n#include"),
+        ("in GF(2^8)", "*??/\n/\n#define GFSMITH_SEH(rule) .byte 0x90\n/*"),
+        ("\n#endif\nGFSMITH_OBJECT_NOTES", "GFSMITH_FUNCTION(f)\n\n#endif\nGFSMITH_OBJECT_NOTES"),
+        ("OBJECT_NOTES\n", "OBJECT_NOTES\n    .byte 0x90\n"),
     ],
 )
 def test_lines_that_hide_or_add_code_are_rejected(old: str, new: str) -> None:

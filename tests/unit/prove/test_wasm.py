@@ -10,7 +10,7 @@ import pytest
 
 from gfsmith.prove.machine.contract import Contract, Layout
 from gfsmith.prove.machine.formats.image import Image
-from gfsmith.prove.machine.formats.load import LoadError, load
+from gfsmith.prove.machine.formats.load import LoadError, load, members_with
 from gfsmith.prove.machine.prove import Report, prove_code
 from gfsmith.prove.verdict import Status
 
@@ -345,15 +345,38 @@ def test_a_name_of_two_functions_is_refused(tmp_path: Path) -> None:
     assert prove(image).status is Status.UNSUPPORTED
 
 
+def _exported(name: bytes, number: int) -> bytes:
+    """Return a section that exports one function."""
+    return _section(7, b"\x01" + bytes([len(name)]) + name + bytes([0, number]))
+
+
+def test_an_export_of_another_function_than_the_named_one_is_refused(tmp_path: Path) -> None:
+    """Callers follow the table of exports, and functions of the module the numbers: so both must agree."""
+    path = tmp_path / "module.wasm"
+    path.write_bytes(_EMPTY + _exported(b"kernel", 0) + _CODE + _named(b"kernel", b"other"))
+    assert set(load(path).functions) == {"kernel", "other"}
+    path.write_bytes(_EMPTY + _exported(b"kernel", 1) + _CODE + _named(b"kernel", b"other"))
+    image = load(path)
+    assert (set(image.functions), image.disputed) == ({"other"}, {"kernel"})
+    assert prove(image).status is Status.UNSUPPORTED
+    assert members_with(path, frozenset({NAME})) == {None: {NAME}}  # so `verify --objects` reports it
+
+
+def test_a_function_without_a_name_is_found_by_its_export(tmp_path: Path) -> None:
+    path = tmp_path / "module.wasm"
+    path.write_bytes(_EMPTY + _exported(b"kernel", 1) + _CODE)
+    image = load(path)
+    assert image.functions[NAME].address == image.segments[0].end - 1
+
+
 @pytest.mark.parametrize("text", ["end", "nop"])
 def test_names_cannot_pass_for_instructions(text: str, tmp_path: Path) -> None:
     """The name of an export stands in the output of the disassembler, before the instructions."""
     place = len(_EMPTY) + 2 + 1 + 1 + 60 + 2 + len("\2\0\0\0\0")
     line = f"x>:\n {place:06x}: 0b                         | {text}"
     fake = line.encode().ljust(60)
-    export = _section(7, b"\x01" + bytes([len(fake)]) + fake + b"\x00\x00")
     path = tmp_path / "module.wasm"
-    path.write_bytes(_EMPTY + export + _CODE + _named(b"other", b"kernel"))
+    path.write_bytes(_EMPTY + _exported(fake, 0) + _CODE + _named(b"other", b"kernel"))
     assert path.read_bytes()[place : place + 1] == b"\x0b"
     with pytest.raises(LoadError, match="decodes other bytes"):
         load(path)

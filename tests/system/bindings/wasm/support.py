@@ -71,12 +71,25 @@ def products(polynomial: int) -> bytes:
 LAYOUT = (
     "-Wl,--no-entry,--export=__heap_base,--global-base=131072,--initial-memory=8388608,--max-memory=8388608"
 )
+#: Without it, wasm-ld exports wrappers, which run constructors and destructors, instead of the kernels.
+PLAIN_EXPORTS = "-Wl,--export=__wasm_call_ctors"
 
 
 def link(module: Path, inputs: list[Path], symbols: list[str], *flags: str) -> None:
     """Link a module of kernels only, for contract.mjs."""
     exports = [f"-Wl,--export={symbol}" for symbol in symbols]
-    call("clang-19", "--target=wasm32-wasi", "-nostartfiles", LAYOUT, *flags, *exports, *inputs, "-o", module)
+    call(
+        "clang-19",
+        "--target=wasm32-wasi",
+        "-nostartfiles",
+        LAYOUT,
+        PLAIN_EXPORTS,
+        *flags,
+        *exports,
+        *inputs,
+        "-o",
+        module,
+    )
 
 
 def contract(folder: Path, module: Path, kernels: list[dict[str, Any]]) -> dict[str, Any]:

@@ -138,9 +138,10 @@ def _functions(path: Path) -> Iterator[tuple[str | None, set[str]]]:
 
 
 def _defined(what: str, data: bytes) -> set[str]:
-    """Return the functions of one object or library."""
+    """Return the functions of one object or library, with names that are not those of one function."""
     if not data.startswith(b"\x7fELF"):
-        return set(_parse(what, data).functions)
+        image = _parse(what, data)
+        return set(image.functions) | image.disputed
     try:
         return elf.defined(data)
     except _DAMAGE as error:

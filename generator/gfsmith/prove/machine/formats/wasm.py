@@ -1,6 +1,7 @@
 """Linked WebAssembly modules -> Image.
 
-The sections, types, functions and names are read here (WebAssembly Core Specification 2.0, chapter 5).
+The sections, types, functions, exports and names are read here (WebAssembly Core Specification 2.0, chapter
+5). A function has the names of the section of names and those under which the module exports it.
 wasm-objdump of WABT, the toolkit of the WebAssembly organisation, decodes the instructions. An address is an
 offset in the file.
 """
@@ -29,7 +30,8 @@ from gfsmith.prove.machine.wasm.registers import MACHINE
 
 MAGIC = b"\0asm\x01\0\0\0"
 _TOOL = "wasm-objdump"
-_CUSTOM, _TYPE, _IMPORT, _FUNCTION, _MEMORY, _CODE = 0, 1, 2, 3, 5, 10
+_CUSTOM, _TYPE, _IMPORT, _FUNCTION, _MEMORY, _EXPORT, _CODE = 0, 1, 2, 3, 5, 7, 10
+_EXPORTED_FUNCTION = 0
 _NAMES, _FUNCTION_NAMES, _PRODUCERS, _PROCESSED_BY = "name", 1, "producers", "processed-by"
 _TYPES = {
     0x7F: "i32",
@@ -87,12 +89,19 @@ class _Bytes:
         return _Bytes(self.data, start, self.at)
 
 
+class _Name(NamedTuple):
+    """A name of a function. number: of the function."""
+
+    text: str
+    number: int
+
+
 class _Sections(NamedTuple):
-    """The sections of a module by number, the names of its functions by number, its compilers, and the
-    module without these names."""
+    """The sections of a module by number, the names of its functions, its compilers, and the module without
+    these names."""
 
     parts: dict[int, _Bytes]
-    names: dict[int, str]
+    names: set[_Name]
     producer: str
     bare: bytes
 
@@ -122,7 +131,8 @@ def load(what: str, data: bytes) -> Image:
     bodies = _bodies(code)
     lines = _disassembled(what, found.bare)
     listings, functions = {}, {}
-    for number, name in _unique(found.names).items():
+    names = found.names | (_exports(sections[_EXPORT]) if _EXPORT in sections else set())
+    for name, number in _unique(names):
         body, (parameters, results) = bodies[number], signatures[number]
         listings[name] = Listing(parameters, results, body.variables, _lines_of(what, lines, body))
         functions[name] = Function(name, body.start, body.end - body.start)
@@ -133,7 +143,7 @@ def load(what: str, data: bytes) -> Image:
         functions,
         producer=found.producer,
         pieces=(Piece(segment.address, segment.end, 1, True),),
-        disputed=frozenset(set(found.names.values()) - functions.keys()),
+        disputed=frozenset({name.text for name in names} - functions.keys()),
         listings=listings,
     )
 
@@ -142,7 +152,7 @@ def _sections(what: str, data: bytes) -> _Sections:
     """Return the sections. Raises LoadError for an object that is not linked."""
     whole = _Bytes(data, len(MAGIC), len(data))
     parts: dict[int, _Bytes] = {}
-    names: dict[int, str] = {}
+    names: set[_Name] = set()
     producer, bare = "", bytearray(data)
     while whole.at < whole.end:
         kind = whole.take(1)[0]
@@ -163,16 +173,26 @@ def _sections(what: str, data: bytes) -> _Sections:
     return _Sections(parts, names, producer, bytes(bare))
 
 
-def _function_names(part: _Bytes) -> dict[int, str]:
-    """Return function number -> name (Core Specification, 7.4.1)."""
-    names: dict[int, str] = {}
+def _exports(part: _Bytes) -> set[_Name]:
+    """Return the names under which a module exports functions (Core Specification, 5.5.10)."""
+    found = set()
+    for _ in range(part.number()):
+        text, kind, number = part.text(), part.take(1)[0], part.number()
+        if kind == _EXPORTED_FUNCTION:
+            found.add(_Name(text, number))
+    return found
+
+
+def _function_names(part: _Bytes) -> set[_Name]:
+    """Return the names in the section of names (Core Specification, 7.4.1)."""
+    names = set()
     while part.at < part.end:
         kind = part.take(1)[0]
         inner = part.part()
         if kind == _FUNCTION_NAMES:
             for _ in range(inner.number()):
                 number = inner.number()
-                names[number] = inner.text()
+                names.add(_Name(inner.text(), number))
     return names
 
 
@@ -210,10 +230,10 @@ def _bodies(part: _Bytes) -> list[_Body]:
     return found
 
 
-def _unique(names: dict[int, str]) -> dict[int, str]:
+def _unique(names: set[_Name]) -> set[_Name]:
     """Return the names of only one function each."""
-    count = Counter(names.values())
-    return {number: name for number, name in names.items() if count[name] == 1}
+    count = Counter(name.text for name in names)
+    return {name for name in names if count[name.text] == 1}
 
 
 def _disassembled(what: str, data: bytes) -> list[Line]:
