@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 
 from gfsmith.prove.machine.formats.load import LoadError, load, load_symbol
 from tests.support.levels import first
-from tests.unit.prove.objects import GCC, MACHO, MINGW, assemble, run
+from tests.unit.prove.objects import COFF, GCC, MACHO, MINGW, assemble, run
 
 _CODE = ".globl f\n.type f, @function\nf: .skip 256, 0x90\nret\n.size f, . - f\n"
 _LONG = ".globl _f\n_f: .skip 64, 0x90\nret\n"
@@ -121,6 +121,16 @@ def test_symbols_that_only_the_loader_finds_are_refused(style: str, tmp_path: Pa
             load(path)
 
 
+def test_entries_of_another_size_are_refused(tmp_path: Path) -> None:
+    """Loaders take 24 bytes for a symbol. With 48 the reader would skip every other one."""
+    path = _library(tmp_path)
+    header, table = _section(path, ".symtab")
+    size = table["sh_size"] // 48 * 48
+    _patch(path, (header + 32, size.to_bytes(8, "little")), (header + 56, b"\x30"))
+    with pytest.raises(LoadError, match="entries of another size"):
+        load(path)
+
+
 def test_members_that_only_a_linker_sees_are_refused(tmp_path: Path) -> None:
     """A linker takes a member by its place in the index. //x is a table of names only at the beginning."""
     good, evil = assemble(GCC, _CODE, tmp_path, "good"), assemble(GCC, _CODE, tmp_path, "evil")
@@ -162,6 +172,16 @@ def test_a_resolver_is_not_the_function(tmp_path: Path) -> None:
     assert "f" not in image.functions and "f" in image.disputed
 
 
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize("other", ["call _f", ".globl _f\n_f = 4096", ".comm _f, 8"])
+def test_a_function_of_the_file_is_not_the_external_one(other: str, tmp_path: Path) -> None:
+    """As a compiler names a static function: `_f` is found in another file, or is no code."""
+    path = assemble(MACHO, f"_g: .skip 64, 0x90\nret\n{other}\n", tmp_path)
+    _patch(path, (path.read_bytes().rindex(b"_g\0"), b"_f"))
+    image = load(path)
+    assert "f" not in image.functions and "f" in image.disputed
+
+
 def _dylib(folder: Path) -> Path:
     unit = assemble(MACHO, _LONG, folder)
     options = ("-arch", "x86_64", "-platform_version", "macos", "11.0", "11.0", "-dylib")
@@ -195,14 +215,108 @@ def test_exports_of_another_place_are_disputed(tmp_path: Path) -> None:
     assert "f" not in load(path).functions
 
 
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize(
+    ("field", "what"), [("__TEXT", "encrypted"), ("dysymtab", "relocations of LC_DYSYMTAB")]
+)
+def test_a_dylib_that_the_system_changes_is_refused(field: str, what: str, tmp_path: Path) -> None:
+    """The flags of a segment, and the number of local relocations of LC_DYSYMTAB."""
+    path = _dylib(tmp_path)
+    command = struct.pack("<II", 11, 80)  # LC_DYSYMTAB and its size
+    place = (
+        path.read_bytes().index(b"__TEXT\0") + 60
+        if field == "__TEXT"
+        else 76 + path.read_bytes().index(command)
+    )
+    _patch(path, (place, b"\x08" if field == "__TEXT" else b"\1"))
+    with pytest.raises(LoadError, match=what):
+        load(path)
+
+
+def _dll(folder: Path, more: str = "") -> Path:
+    text = f".globl f\nf: ret\n.globl DllMainCRTStartup\nDllMainCRTStartup: ret\n{more}"
+    path = folder / "f.dll"
+    run(*MINGW, "-shared", "-nostdlib", "-o", path, assemble(MINGW, text, folder))
+    assert "f" in load(path).functions
+    return path
+
+
+def _directory(path: Path, number: int) -> int:
+    """Return the place of the address and size of a table in the header of a DLL."""
+    return int.from_bytes(path.read_bytes()[60:64], "little") + 24 + 112 + 8 * number
+
+
+@pytest.mark.needs("mingw")
+def test_relocations_behind_a_block_of_page_0_are_refused(tmp_path: Path) -> None:
+    """lief ends at such a block, so the address of f behind it would count as a number."""
+    path = _dll(tmp_path, ".section .rdata\n.p2align 4\n.quad f, f\n")
+    parsed: Any = lief.PE.parse(path.read_bytes())  # owns its parts
+    section = parsed.get_section(".reloc")
+    (block,) = parsed.relocations
+    content = struct.pack("<II", 0, 8) + bytes(section.content[: block.block_size])
+    _patch(path, (section.pointerto_raw_data, content), (_directory(path, 5) + 4, bytes([len(content)])))
+    with pytest.raises(LoadError, match="another size than its blocks"):
+        load(path)
+
+
+@pytest.mark.needs("mingw")
+@pytest.mark.parametrize("field", first([112, 120, 280]))
+def test_words_that_windows_sets_are_unknown(field: int, tmp_path: Path) -> None:
+    """Fields of the load configuration with the address of a pointer in constant data."""
+    path = _dll(
+        tmp_path,
+        f'.section .rdata\nw: .ascii "eightchr"\nc: .long 328\n.skip {field - 4}\n.quad w\n.skip 320\n',
+    )
+    parsed: Any = lief.PE.parse(path.read_bytes())
+    section = parsed.get_section(".rdata")
+    place = section.virtual_address + bytes(section.content).index(b"eightchr")
+    _patch(path, (_directory(path, 10), struct.pack("<II", place + 8, 328)))
+    image = load(path)
+    assert image.hole_in(image.base + place, 8) is not None
+
+
+@pytest.mark.needs("mingw")
+@pytest.mark.parametrize("field", first([200, 224]))
+def test_a_dll_whose_code_windows_changes_is_refused(field: int, tmp_path: Path) -> None:
+    """Fields of the load configuration: code of another machine, and the number of a section with changes."""
+    path = _dll(
+        tmp_path, f'.section .rdata\n.ascii "eightchr"\nc: .long 328\n.skip {field - 4}\n.quad c\n.skip 320\n'
+    )
+    parsed: Any = lief.PE.parse(path.read_bytes())
+    section = parsed.get_section(".rdata")
+    place = section.virtual_address + bytes(section.content).index(b"eightchr")
+    _patch(path, (_directory(path, 10), struct.pack("<II", place + 8, 328)))
+    with pytest.raises(LoadError, match="changes of code"):
+        load(path)
+
+
+@pytest.mark.needs("mingw")
+def test_a_forwarded_export_is_not_the_function(tmp_path: Path) -> None:
+    """Windows takes an address in the table of exports for the name of another library's function."""
+    path = _dll(tmp_path)
+    _patch(path, (_directory(path, 0) + 4, (1 << 20).to_bytes(4, "little")))
+    start = int.from_bytes(path.read_bytes()[_directory(path, 0) :][:4], "little")
+    assert load(path).functions["f"].address < load(path).base + start  # so far not in the table
+    parsed: Any = lief.PE.parse(path.read_bytes())
+    table = parsed.get_section(".edata").pointerto_raw_data + 40  # behind the header: the address of f
+    _patch(path, (table, (start + 64).to_bytes(4, "little")))
+    assert load(path).disputed == {"f"}
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize("option", ["/EXPORT:f=g", "-section:.text,ERW", "/merge:.rdata=.data"])
+def test_options_of_the_linker_in_an_object_are_refused(option: str, tmp_path: Path) -> None:
+    text = '.globl f\nf: ret\n.section .drectve, "yni"\n.ascii " {}"\n'
+    assert "f" in load(assemble(COFF, text.format("-export:f"), tmp_path)).functions
+    with pytest.raises(LoadError, match="linker's option"):
+        load(assemble(COFF, text.format(option), tmp_path))
+
+
 @pytest.mark.needs("mingw")
 @pytest.mark.parametrize("field", [16, 20])
 def test_places_that_windows_rounds_are_refused(field: int, tmp_path: Path) -> None:
     """Fields of a section's header: 16 is the size in the file, 20 the place there."""
-    text = ".globl f\nf: ret\n.globl DllMainCRTStartup\nDllMainCRTStartup: ret\n"
-    path = tmp_path / "f.dll"
-    run(*MINGW, "-shared", "-nostdlib", "-o", path, assemble(MINGW, text, tmp_path))
-    load(path)
+    path = _dll(tmp_path)
     place = path.read_bytes().index(b".text\0") + field
     value = int.from_bytes(path.read_bytes()[place : place + 4], "little")
     _patch(path, (place, (value - 16).to_bytes(4, "little")))

@@ -14,6 +14,23 @@ _EXECUTE, _WRITE = 0x2000_0000, 0x8000_0000
 _EXTERNAL, _WEAK = 2, 105
 _ABSOLUTE = -1
 _SECTOR = 512
+#: Options of linkers in objects that do not concern functions of the object.
+_DIRECTIVES = frozenset(
+    {"aligncomm", "defaultlib", "disallowlib", "exclude-symbols", "export", "failifmismatch", "include"}
+)
+#: Fields of the load configuration with the address of a word that Windows sets.
+_SET_BY_WINDOWS = (
+    "cast_guard_os_determined_failure_mode",
+    "guard_cf_check_function_pointer",
+    "guard_cf_dispatch_function_pointer",
+    "guard_memcpy_function_pointer",
+    "guard_rf_failure_routine_function_pointer",
+    "guard_rf_verify_stackpointer_function_pointer",
+    "guard_xfg_check_function_pointer",
+    "guard_xfg_dispatch_function_pointer",
+    "guard_xfg_table_dispatch_function_pointer",
+    "security_cookie",
+)
 
 _TYPE = lief.COFF.Relocation.TYPE
 #: S + A - (P + 4 + n): type -> n, the bytes between the field and the end of its instruction.
@@ -80,6 +97,8 @@ class _Object:
 
     def _place(self, index: int, section: lief.COFF.Section) -> None:
         flags = section.characteristics
+        if section.name == ".drectve":
+            self._check_directives(bytes(section.content).decode("utf-8", "replace"))
         if flags & (_REMOVED | _INFORMATION | _DISCARDABLE):
             return
         name = section.name if section.coff_string is None else section.coff_string.string
@@ -92,6 +111,13 @@ class _Object:
             size=section.sizeof_raw_data,
             final=bool(flags & _EXECUTE and not flags & _COMDAT) or _is_final(_text(name), flags),
         )
+
+    def _check_directives(self, text: str) -> None:
+        """Raise LoadError for an option that gives a function or its section other names or rights."""
+        for word in text.replace("\0", " ").removeprefix("\ufeff").split():
+            name, _, value = word.lstrip("-/").partition(":")
+            if name.lower() not in _DIRECTIVES or (name.lower() == "export" and "=" in value):
+                raise LoadError(f"{self.what}: the linker's option {word} is not handled")
 
     def _mark(self, symbol: lief.COFF.Symbol) -> None:
         """Mark functions, and external symbols in code, whose type assemblers often omit."""
@@ -171,9 +197,7 @@ def load_image(what: str, data: bytes) -> Image:
         raise LoadError(f"{what}: PE for {binary.header.machine.name}, not for x86-64")
     base = int(binary.optional_header.imagebase)
     build = Builder(what, "coff", MACHINE, without_filling, linked=True)
-    for moved in (field for table in binary.relocations for field in table.entries):
-        if moved.type.value:
-            build.refer(base + moved.address, 8, base + moved.address, 0, "absolute")
+    _relocate(build, binary, base)
     _check_mapped(what, binary)
     for section in binary.sections:
         if len(section.content) < min(section.sizeof_raw_data, section.virtual_size):
@@ -189,6 +213,7 @@ def load_image(what: str, data: bytes) -> Image:
     for library in binary.imports:
         for entry in library.entries:
             build.hole(base + entry.iat_address, 8, _text(entry.name))
+    _configure(build, binary.load_configuration)
     _mark_exports(build, binary, base)
     return build.image(base=base)
 
@@ -203,6 +228,28 @@ def _check_mapped(what: str, binary: lief.PE.Binary) -> None:
             raise LoadError(f"{what}: section {_text(section.name)} is not aligned in the file")
 
 
+def _relocate(build: Builder, binary: lief.PE.Binary, base: int) -> None:
+    """Record the words that Windows changes if it loads the file at another address. Raises LoadError if lief
+    has not read the whole table: it ends at a block of page 0, and Windows does not."""
+    directory = binary.data_directory(lief.PE.DataDirectory.TYPES.BASE_RELOCATION_TABLE)
+    if sum(table.block_size for table in binary.relocations) != (directory.size if directory else 0):
+        raise LoadError(f"{build.what}: the table of relocations has another size than its blocks")
+    for moved in (field for table in binary.relocations for field in table.entries):
+        if moved.type.value:
+            build.refer(base + moved.address, 8, base + moved.address, 0, "absolute")
+
+
+def _configure(build: Builder, configuration: lief.PE.LoadConfiguration | None) -> None:
+    """Record the words that Windows sets. Raises LoadError if it also changes code, or runs that of another
+    machine."""
+    for name in _SET_BY_WINDOWS:
+        if address := getattr(configuration, name, None):
+            build.hole(address, 8, name)
+    changes = ("chpe_metadata_pointer", "dynamic_value_reloctable_section", "dynamic_value_reloc_table")
+    if any(getattr(configuration, name, None) for name in changes):
+        raise LoadError(f"{build.what}: the load configuration describes changes of code")
+
+
 def _mark_exports(build: Builder, binary: lief.PE.Binary, base: int) -> None:
     """Add the exported functions of a DLL or program."""
     table = [e for e in binary.exceptions if isinstance(e, lief.PE.RuntimeFunctionX64)]
@@ -210,6 +257,9 @@ def _mark_exports(build: Builder, binary: lief.PE.Binary, base: int) -> None:
     export = binary.get_export()
     for function in export.entries if export is not None else ():
         start = function.address
+        if function.is_forwarded:
+            build.disputed.add(_text(function.name))
+            continue
         size = ends.get(start, start) - start
         place = build.section_at(base + start, size)
         first = base + start - place.address

@@ -38,6 +38,8 @@ _MERGE, _STRINGS, _COMPRESSED = 0x10, 0x20, 0x800
 _PF_X, _PF_W = 0x1, 0x2
 _TOC_SYMBOL = ".TOC."
 _DESCRIPTOR = 16  #: bytes of the longest field of dynamic relocations, but for copies of variables
+#: Bytes of an entry, which loaders do not read from the section headers; pyelftools does.
+_ENTRY = {"SHT_SYMTAB": 24, "SHT_DYNSYM": 24, "SHT_RELR": 8}
 #: Sections whose bytes linkers neither replace by another file's, nor rewrite, by the beginning of their
 #: name.
 _ONCE = ".gnu.linkonce"  #: sections of which a linker keeps one for each name
@@ -114,9 +116,12 @@ class Reader:
         for table in tables:
             self._mark_functions(table)
         for section in self.elf.iter_sections():
-            if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
+            kind, entry_bytes = section["sh_type"], section["sh_entsize"]
+            if _ENTRY.get(kind, entry_bytes) != entry_bytes:
+                raise LoadError(f"{self.what}: section {section.name} has entries of another size")
+            if kind in ("SHT_RELA", "SHT_REL"):
                 self._relocate(section)
-            elif isinstance(section["sh_type"], int) and section["sh_info"] in self.placed:
+            elif isinstance(kind, int) and section["sh_info"] in self.placed:
                 raise LoadError(f"{self.what}: section {section.name} of an unknown type may be relocations")
             elif isinstance(section, RelrRelocationSection):
                 for entry in section.iter_relocations():

@@ -21,7 +21,7 @@ from gfsmith.prove.machine.x86.padding import MACHINE, without_filling
 
 #: <mach-o/nlist.h>
 _DEBUG_SYMBOL, _KIND, _EXTERNAL = 0xE0, 0x0E, 0x01
-_IS_ABSOLUTE, _IN_SECTION = 0x2, 0xE
+_UNDEFINED, _IS_ABSOLUTE, _IN_SECTION = 0x0, 0x2, 0xE
 #: <mach-o/loader.h>: section types without bytes in the file, and attributes of code.
 _ZEROFILL, _THREAD_LOCAL_ZEROFILL = {0x1, 0xC}, 0x12
 _CODE = 0x8000_0400
@@ -30,6 +30,7 @@ _REGULAR, _SUBSECTIONS = 0x0, 0x2000
 #: Symbols that another definition may replace, and functions that return the address of another one.
 _WEAK_DEFINITION, _RESOLVER = 0x80, 0x100
 _PROT_WRITE, _PROT_EXECUTE = 2, 4
+_PROTECTED = 0x8  #: a flag of segments: SG_PROTECTED_VERSION_1
 _READ_ONLY = ("__TEXT", "__DATA_CONST")
 #: <mach-o/x86_64/reloc.h>
 _UNSIGNED, _SIGNED, _BRANCH, _GOT_LOAD, _GOT, _SUBTRACTOR, _SIGNED_1, _SIGNED_2, _SIGNED_4 = range(9)
@@ -101,6 +102,7 @@ class _Reader:
             self._mark(symbol)
         frames = self._frames(sections)
         if self.linked:
+            self._check_contents()
             self._check_exports()
             for address in self._filled_in_later():
                 self.build.hole(address + BASE, 8, "dyld")
@@ -161,6 +163,15 @@ class _Reader:
         if not 0 <= offset == place <= size - section.size:
             raise LoadError(f"{self.what}: section {_text(section.name)} is not mapped as its header states")
 
+    def _check_contents(self) -> None:
+        """Raise LoadError if the system changes bytes in another way than by the opcodes that lief reads."""
+        symbols, encryption = self.binary.dynamic_symbol_command, self.binary.encryption_info
+        if symbols is not None and symbols.nb_local_relocations + symbols.nb_external_relocations:
+            raise LoadError(f"{self.what}: relocations of LC_DYSYMTAB are not handled")
+        protected = any(int(segment.flags) & _PROTECTED for segment in self.binary.segments)
+        if protected or (encryption is not None and encryption.crypt_id):
+            raise LoadError(f"{self.what}: the file is encrypted")
+
     def _protection(self, section: lief.MachO.Section) -> int:
         """Return the access rights of the segment of a linked section; of an object's section, all rights
         that its name permits."""
@@ -179,17 +190,19 @@ class _Reader:
         return tuple(sorted({0, *(offset for offset in offsets if 0 <= offset < section.size)}))
 
     def _mark(self, symbol: _Symbol) -> None:
-        """Mark symbols in code that are external or spelled like C names; nasm names loops `_f.loop`."""
-        section = self.placed.get(symbol.section)
-        if symbol.kind & _DEBUG_SYMBOL or symbol.kind & _KIND != _IN_SECTION or section is None:
+        """Mark symbols in code that are external or spelled like C names; nasm names loops `_f.loop`. Other
+        external symbols are those of the linker, whatever else has their name."""
+        if symbol.kind & _DEBUG_SYMBOL:
             return
-        spelled = symbol.name.startswith("_") and "." not in symbol.name
-        if section.executable and (symbol.kind & _EXTERNAL or spelled):
-            place = symbol.value - section.original + section.address
-            if symbol.weak:
-                self.build.disputed.add(symbol.name.removeprefix("_"))
-                return
-            self.build.marks.append(Mark(symbol.name.removeprefix("_"), place, 0))
+        name, external = symbol.name.removeprefix("_"), symbol.kind & _EXTERNAL
+        section = self.placed.get(symbol.section) if symbol.kind & _KIND == _IN_SECTION else None
+        if external and symbol.kind & _KIND == _UNDEFINED:
+            self.build.undefined.add(name)
+        elif section is None or not section.executable or symbol.weak:
+            if external:
+                self.build.disputed.add(name)
+        elif external or (symbol.name.startswith("_") and "." not in name):
+            self.build.marks.append(Mark(name, symbol.value - section.original + section.address, 0))
 
     def _check_exports(self) -> None:
         """Dispute the names that the dynamic loader finds at another place than the table of symbols has, or
