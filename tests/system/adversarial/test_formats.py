@@ -107,6 +107,36 @@ def test_a_second_table_of_symbols_is_refused(tmp_path: Path) -> None:
         load(path)
 
 
+def test_a_second_table_of_relocations_is_refused(tmp_path: Path) -> None:
+    """ld takes the first one of a section. Fields of a section's header: 32 is its size, 40 the number of the
+    table of symbols."""
+    text = f"{_CODE}.text\nmovdqu c(%rip), %xmm0\n.section .rodata\nc: .quad 1, 2\n"
+    path = assemble(GCC, f"{text}.section other\n.zero 24\n", tmp_path)
+    load(path)
+    whole, (header, other), (first, table) = (
+        path.read_bytes(),
+        _section(path, "other"),
+        _section(path, ".rela.text"),
+    )
+    entry = whole[table["sh_offset"] :][:24]
+    fields = {4: 4, 40: table["sh_link"], 44: table["sh_info"], 56: 24}
+    changes = [(header + field, value.to_bytes(4, "little")) for field, value in fields.items()]
+    _patch(path, *changes, (other["sh_offset"], entry), (first + 32, bytes(8)))
+    with pytest.raises(LoadError, match="relocations that linkers may ignore"):
+        load(path)
+    path.write_bytes(whole)
+    _patch(path, (first + 40, bytes(4)))
+    with pytest.raises(LoadError, match="relocations that linkers may ignore"):
+        load(path)
+
+
+def test_sections_without_names_are_refused(tmp_path: Path) -> None:
+    """ld warns, and takes f from another file. 62: the number of the table of names."""
+    path = _patch(assemble(GCC, _CODE, tmp_path), (62, (2).to_bytes(2, "little")))
+    with pytest.raises(LoadError, match="no table of names"):
+        load(path)
+
+
 @pytest.mark.parametrize("style", ["gnu", "sysv", "both"])
 def test_symbols_that_only_the_loader_finds_are_refused(style: str, tmp_path: Path) -> None:
     """Fields of a section's header: 32 is its size, 40 the number of the table of names."""

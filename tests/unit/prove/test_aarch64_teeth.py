@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gfsmith.prove.machine.aarch64.decode import decode
 from gfsmith.prove.machine.aarch64.registers import MACHINE
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import raw
@@ -50,6 +51,14 @@ def test_refuted(change: Change, tmp_path: Path) -> None:
     report = changed(change, tmp_path)
     assert report.status is Status.REFUTED, report
     assert change.reason in report.reason
+
+
+def test_a_third_source_of_umulh_is_unsupported() -> None:
+    """Its field must have ones; with others the effect is unpredictable (Arm ARM, C6.2)."""
+    word = 0x9BC37C21  # umulh x1, x1, x3
+    assert decode(word.to_bytes(4, "little"), 0) is not None
+    for bit in range(10, 15):
+        assert decode((word ^ 1 << bit).to_bytes(4, "little"), 0) is None
 
 
 @pytest.mark.parametrize("change", UNSUPPORTED, ids=str)

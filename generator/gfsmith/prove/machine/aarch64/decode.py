@@ -42,6 +42,7 @@ _CONDITION = {
     getattr(arm64, f"ARM64_CC_{name.upper()}"): name
     for name in ("eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le")
 }
+_UMULH = "umulh"
 _SCALAR = {"q": 16, "d": 8, "s": 4, "h": 2, "b": 1}
 ELEMENT = {"b": 1, "h": 2, "s": 4, "d": 8, "q": 16}
 _GENERAL = frozenset(
@@ -134,7 +135,7 @@ def _capstone() -> capstone.Cs:
 def decode(code: bytes, address: int) -> Decoded | None:
     """Return the instruction in four bytes; None if capstone cannot decode it, or decodes other operands."""
     found: Any = next(_capstone().disasm(code[:4], address, 1), None)
-    if found is None:
+    if found is None or (found.mnemonic == _UMULH and not _has_no_third(code)):
         return None
     shapes: list[str] = []
     operands: list[Operand] = []
@@ -164,6 +165,12 @@ def decode(code: bytes, address: int) -> Decoded | None:
     form = " ".join([mnemonic, *shapes])
     text = f"{found.mnemonic} {found.op_str}".rstrip()
     return Decoded(mnemonic, form, tuple(operands), condition, address, text)
+
+
+def _has_no_third(code: bytes) -> bool:
+    """Return whether the field of a third source has ones, without which the effect is unpredictable (Arm
+    ARM, C6.2, umulh)."""
+    return int.from_bytes(code[:4], "little") >> 10 & 31 == 31
 
 
 def _general(name: str, operand: Any) -> tuple[str, General]:

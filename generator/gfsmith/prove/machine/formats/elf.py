@@ -90,6 +90,7 @@ class Reader:
         self.elf = ELFFile(BytesIO(data))
         self.what = what
         self.placed: dict[int, Section] = {}
+        self.relocated: set[int] = set()  #: sections of an object that have a table of relocations
         self.kind = str(self.elf["e_type"])
         machine = self.elf.get_machine_arch()
         order: ByteOrder = "little" if self.elf.little_endian else "big"
@@ -106,6 +107,8 @@ class Reader:
             raise LoadError(f"{what}: an ELF file of type {self.kind} cannot be loaded")
         if self.elf.num_sections() == 0:
             raise LoadError(f"{what}: the section headers have been stripped")
+        if self.elf.get_section(self.elf.get_shstrndx())["sh_type"] != "SHT_STRTAB":  # ld drops the functions
+            raise LoadError(f"{what}: the sections have no table of names")
 
     def image(self) -> Image:
         self._place_sections()
@@ -262,6 +265,9 @@ class Reader:
         if table["sh_type"] == "SHT_REL":
             raise LoadError(f"{self.what}: relocations without addends are not handled")
         symbols: Any = self.elf.get_section(table["sh_link"])
+        if static and (table["sh_info"] in self.relocated or not isinstance(symbols, SymbolTableSection)):
+            raise LoadError(f"{self.what}: {table.name} is a table of relocations that linkers may ignore")
+        self.relocated.add(table["sh_info"])
         for entry in table.iter_relocations():
             symbol = symbols.get_symbol(entry["r_info_sym"]) if entry["r_info_sym"] else None
             if static and section is not None:
