@@ -11,8 +11,12 @@
 #include "map.h"
 #include "sizes.h"
 
-_Atomic(gfsmith_kernel *) gfs_raid_generators[GFS_RAID_PARITIES][GFS_RAID_FEW + 1][GFS_PATHS]
-                                             [GFS_ISAS];
+gfs_raid_short gfs_raid_shorts[GFS_RAID_PARITIES][GFSMITH_RAID_MAX_DATA + 1];
+
+/* The kernels that compute parities, NULL until a call needs them: by the number of parities, and
+ * gfs_raid_few. All threads write the same values, which depend on the build and the CPU only. */
+static _Atomic(gfsmith_kernel *) generators[GFS_RAID_PARITIES][GFS_RAID_FEW + 1][GFS_PATHS]
+                                           [GFS_ISAS];
 
 static _Atomic(gfsmith_kernel *) dots[GFS_RAID_PARITIES][GFS_PATHS][GFS_ISAS];
 
@@ -26,7 +30,8 @@ gfsmith_kernel *gfs_raid_dot(const gfs_isa *isa, unsigned outputs, gfs_path path
   return kernel;
 }
 
-/* The kernel with the matrix of P and Q for k shards; NULL if there is none. */
+/* The kernel with the matrix of P and Q for k shards; NULL if there is none, or if a kernel for any
+ * number of shards suits the path better because it stores around the cache. */
 static gfsmith_kernel *find_known(const gfs_isa *isa, unsigned k, gfs_path path) {
   uint8_t rows[2 * GFS_RAID_FEW];
   if (k > GFS_RAID_FEW)
@@ -37,8 +42,11 @@ static gfsmith_kernel *find_known(const gfs_isa *isa, unsigned k, gfs_path path)
   }
   gfs_field field = {.polynomial = GFSMITH_POLYNOMIAL};
   const gfs_known_matrix *matrix = gfs_baked_find(isa, &field, k, 2, rows);
-  bool whole = matrix != NULL && matrix->outputs == 2;
-  return whole ? gfs_baked_kernel(isa, matrix, path) : NULL;
+  if (matrix == NULL || matrix->outputs != 2)
+    return NULL;
+  gfsmith_kernel *kernel = gfs_baked_kernel(isa, matrix, path);
+  bool suits = path < GFS_PATH_distant || gfs_baked_traits(kernel).store == GFS_STORE_streaming;
+  return suits ? kernel : NULL;
 }
 
 static gfsmith_kernel *find_generator(const gfs_isa *isa, unsigned k, unsigned m, gfs_path path) {
@@ -49,18 +57,32 @@ static gfsmith_kernel *find_generator(const gfs_isa *isa, unsigned k, unsigned m
   return gfs_dispatch_kernel(isa, operation, gfs_raid_few(k), m, path);
 }
 
+/* Let the short calls like this one find the kernel. */
+static void shorten(const gfs_isa *isa, unsigned k, unsigned m, gfsmith_kernel *kernel) {
+  gfs_raid_short *calls = &gfs_raid_shorts[m - 1][k];
+  if (atomic_load_explicit(&calls->isa, memory_order_relaxed) == isa)
+    return;
+  atomic_store_explicit(&calls->kernel, kernel, memory_order_relaxed);
+  atomic_store_explicit(&calls->isa, isa, memory_order_release);
+  atomic_store_explicit(&calls->most, GFS_OWN_CACHE_LEAST / (k + m), memory_order_release);
+}
+
 gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, gfs_path path) {
   const gfs_isa *isa = gfs_dispatch_isa();
   if (isa == NULL)
     return GFSMITH_EUNSUPPORTED;
-  _Atomic(gfsmith_kernel *) *place = gfs_raid_place(isa, k, m, path);
+  _Atomic(gfsmith_kernel *) *place = &generators[m - 1][gfs_raid_few(k)][path][isa->id];
   gfsmith_kernel *kernel = atomic_load_explicit(place, memory_order_relaxed);
   if (kernel == NULL) {
     kernel = find_generator(isa, k, m, path);
     atomic_store_explicit(place, kernel, memory_order_relaxed);
   }
+  if (kernel == NULL)
+    return GFSMITH_EUNSUPPORTED;
+  if (path == GFS_PATH_cached)
+    shorten(isa, k, m, kernel);
   *pass = (gfs_raid_pass){.kernel = kernel, .inputs = k, .outputs = m};
-  return kernel != NULL ? GFSMITH_OK : GFSMITH_EUNSUPPORTED;
+  return GFSMITH_OK;
 }
 
 void gfs_raid_run(const gfs_raid_pass *pass, gfs_path path, size_t len, const uint8_t *const *src,
@@ -98,9 +120,15 @@ static GFS_NOT_INLINED gfsmith_status generate_any(unsigned k, unsigned m, size_
 
 static GFS_INLINED gfsmith_status generate(unsigned k, unsigned m, size_t len,
                                            uint8_t *const *shards) {
-  gfsmith_kernel *kernel = gfs_raid_met(k, m, len);
-  if (kernel == NULL || !gfs_clearly_given((const uint8_t *const *)shards, k + m))
+  if (GFS_UNLIKELY(k > GFSMITH_RAID_MAX_DATA))
+    return GFSMITH_EINVAL;
+  const gfs_raid_short *calls = &gfs_raid_shorts[m - 1][k];
+  if (GFS_UNLIKELY(!gfs_raid_is_short(calls, len) ||
+                   atomic_load_explicit(&calls->isa, memory_order_acquire) !=
+                       gfs_dispatch_known_isa() ||
+                   !gfs_clearly_given((const uint8_t *const *)shards, k + m)))
     return generate_any(k, m, len, shards);
+  gfsmith_kernel *kernel = atomic_load_explicit(&calls->kernel, memory_order_relaxed);
   kernel(len, k, NULL, (const uint8_t *const *)shards, shards + k);
   return GFSMITH_OK;
 }

@@ -40,26 +40,21 @@ enum { GFS_RAID_FEW = 7 };
 /* The index of a number of data shards in the arrays of kernels; 0: more than GFS_RAID_FEW. */
 static inline unsigned gfs_raid_few(unsigned k) { return k <= GFS_RAID_FEW ? k : 0; }
 
-/* The kernels that compute parities, NULL until a call needs them: by the number of parities, and
- * gfs_raid_few. All threads write the same values, which depend on the build and the CPU only. The
- * instruction set is the last index, so that its multiplication is part of an address. */
-extern _Atomic(gfsmith_kernel *) gfs_raid_generators[GFS_RAID_PARITIES][GFS_RAID_FEW + 1][GFS_PATHS]
-                                                    [GFS_ISAS];
+/* The calls in cache on every CPU with a number of data shards and of parities: one comparison of
+ * the length finds their kernel, because a call on short shards takes little longer than the
+ * instructions before the kernel. It needs no tables. All threads write the same values for an
+ * instruction set; after a change of the set, each kernel computes the same parities. */
+typedef struct gfs_raid_short {
+  _Atomic(size_t) most; /* the greatest length; 0: no call has looked up the kernel yet */
+  _Atomic(const gfs_isa *) isa;
+  _Atomic(gfsmith_kernel *) kernel;
+} gfs_raid_short;
 
-static inline _Atomic(gfsmith_kernel *) *gfs_raid_place(const gfs_isa *isa, unsigned k, unsigned m,
-                                                        gfs_path path) {
-  return &gfs_raid_generators[m - 1][gfs_raid_few(k)][path][isa->id];
-}
+extern gfs_raid_short gfs_raid_shorts[GFS_RAID_PARITIES][GFSMITH_RAID_MAX_DATA + 1];
 
-/* The kernel of a call in cache on every CPU that an earlier call has found; NULL if it is another
- * call. It needs no tables. Inline and with few instructions, because a call on short shards takes
- * little longer than these. */
-static inline gfsmith_kernel *gfs_raid_met(unsigned k, unsigned m, size_t len) {
-  const gfs_isa *isa = gfs_dispatch_known_isa();
-  if (isa == NULL || !gfs_raid_count_valid(k) || !gfs_length_within(len, GFS_OWN_CACHE_LEAST) ||
-      len * (k + m) > GFS_OWN_CACHE_LEAST)
-    return NULL;
-  return atomic_load_explicit(gfs_raid_place(isa, k, m, GFS_PATH_cached), memory_order_relaxed);
+/* Is a call of this length in cache, and has an earlier call found its kernel? */
+static inline bool gfs_raid_is_short(const gfs_raid_short *calls, size_t len) {
+  return gfs_length_within(len, atomic_load_explicit(&calls->most, memory_order_acquire));
 }
 
 #endif

@@ -2,7 +2,6 @@
  * cases that those refuse: too many vectors, and a CPU without kernels. */
 #include "isa-l/raid.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "gfsmith_raid.h"
@@ -77,30 +76,19 @@ int pq_check_base(int vects, int len, void **array) {
   return 0;
 }
 
-/* The kernels of calls in cache, by the number of parities and gfs_raid_few; NULL until a call has
- * found them. Unlike gfs_raid_generators for one instruction set, which shortens the calls. */
-static _Atomic(gfsmith_kernel *) found[2][GFS_RAID_FEW + 1];
-
-/* Is this a valid number of data shards, and more than one? */
-static inline bool at_least_two(unsigned k) { return k - 2 < GFSMITH_RAID_MAX_DATA - 1; }
-
-/* Run the kernel of a call in cache that an earlier call has found, with little other work, which
- * takes as long as the kernel if the vectors are short. The vectors are not compared with NULL: for
- * the plain C above they must not be NULL either. False: nothing is computed. */
+/* Run the kernel of a short call, with at least two data vectors, that an earlier call has found.
+ * The vectors are not compared with NULL: for the plain C above they must not be NULL either.
+ * False: nothing is computed. */
 static inline bool generated(unsigned k, unsigned m, int len, void **array) {
-  gfsmith_kernel *kernel =
-      atomic_load_explicit(&found[m - 1][gfs_raid_few(k)], memory_order_relaxed);
-  uint64_t all = (uint64_t)(unsigned)len * (k + m); /* a negative length is too large */
-  if (kernel == NULL || all - 1 >= GFS_OWN_CACHE_LEAST)
+  unsigned beyond = k - 2;
+  if (GFS_UNLIKELY(beyond > GFSMITH_RAID_MAX_DATA - 2))
     return false;
-  kernel((size_t)len, k, NULL, (const uint8_t *const *)array, (uint8_t *const *)array + k);
+  const gfs_raid_short *calls = &gfs_raid_shorts[m - 1][2] + beyond;
+  if (GFS_UNLIKELY(!gfs_raid_is_short(calls, (unsigned)len))) /* a negative length is too large */
+    return false;
+  gfsmith_kernel *kernel = atomic_load_explicit(&calls->kernel, memory_order_relaxed);
+  kernel((unsigned)len, k, NULL, (const uint8_t *const *)array, (uint8_t *const *)array + k);
   return true;
-}
-
-/* Keep the kernel of the short calls like this one if the core has found it. */
-static void keep(unsigned k, unsigned m) {
-  atomic_store_explicit(&found[m - 1][gfs_raid_few(k)], gfs_raid_met(k, m, 1),
-                        memory_order_relaxed);
 }
 
 static GFS_NOT_INLINED int generate_xor(int vects, int len, void **array) {
@@ -109,14 +97,13 @@ static GFS_NOT_INLINED int generate_xor(int vects, int len, void **array) {
   unsigned k = (unsigned)vects - 1;
   if (gfsmith_xor_gen(k, bytes(len), (uint8_t *const *)array) != GFSMITH_OK)
     return xor_gen_base(vects, len, array);
-  keep(k, 1);
   return 0;
 }
 
 int xor_gen(int vects, int len, void **array) {
-  if (at_least_two((unsigned)vects - 1) && generated((unsigned)vects - 1, 1, len, array))
-    return 0;
-  return generate_xor(vects, len, array);
+  if (GFS_UNLIKELY(!generated((unsigned)vects - 1, 1, len, array)))
+    return generate_xor(vects, len, array);
+  return 0;
 }
 
 int xor_check(int vects, int len, void **array) {
@@ -135,14 +122,13 @@ static GFS_NOT_INLINED int generate_pq(int vects, int len, void **array) {
   unsigned k = (unsigned)vects - 2;
   if (gfsmith_pq_gen(k, bytes(len), (uint8_t *const *)array) != GFSMITH_OK)
     return pq_gen_base(vects, len, array);
-  keep(k, 2);
   return 0;
 }
 
 int pq_gen(int vects, int len, void **array) {
-  if (at_least_two((unsigned)vects - 2) && generated((unsigned)vects - 2, 2, len, array))
-    return 0;
-  return generate_pq(vects, len, array);
+  if (GFS_UNLIKELY(!generated((unsigned)vects - 2, 2, len, array)))
+    return generate_pq(vects, len, array);
+  return 0;
 }
 
 int pq_check(int vects, int len, void **array) {
