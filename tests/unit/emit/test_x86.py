@@ -149,3 +149,9 @@ def test_padding_is_no_ops(length: int) -> None:
     decode.check([Encoded(HERE, 0, code)])
     with pytest.raises(decode.EncodingError, match="does not consist of no-ops"):
         decode.check([Encoded(HERE, 0, code[:-1] + b"\xc3" if length == 1 else b"\xc3" * length)])
+
+
+@pytest.mark.parametrize(("inputs", "saved"), [(2, ()), (3, ()), (4, ("rbx",))])
+def test_pointers_replace_arguments_before_registers_are_saved(inputs: int, saved: tuple[str, ...]) -> None:
+    spec = make_spec("xor", inputs, 1, "gfni_avx512", unroll=1)
+    assert emit(spec, make_program(spec)).saved == saved

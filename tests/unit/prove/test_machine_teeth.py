@@ -92,8 +92,8 @@ _STEP, _ONE_LEFT, _PAIR = "4983ea10", "4983faf875", "4e8b5c1108"
     ("old", "new", "says"),
     [
         (_STEP, "4983ea08", "beyond its end"),
-        (_ONE_LEFT, "4983faf874", "before its first byte"),
-        (_ONE_LEFT, "4983faf075", "before its first byte"),
+        (_ONE_LEFT, "4983faf874", "beyond its end"),
+        (_ONE_LEFT, "4983faf075", "beyond its end"),
         (_PAIR, "4e8b5c1110", "beyond its end"),
         (_PAIR, "4e8b5c1100", "must be"),
     ],

@@ -134,7 +134,7 @@ HORNER = [
     Change("Q begins with P", "horner", "vpxor ymm2, ymm2, ymm2", "", "must be"),
     Change("every other source", "horner", "sub r10, 8", "sub r10, 16", "must be"),
     Change("starts behind the last source", "horner", "mov r10, rsi", "lea r10, [rsi+8]", "beyond its end"),
-    Change("the first source twice", "horner", "mov r11, [rcx+r10]", "mov r11, [rcx]", "beyond its end"),
+    Change("the first source twice", "horner", "mov r11, [rcx+r10]", "mov r11, [rcx]", "must be"),
     Change(
         "carry of the source", "shuffle", "vpshufb zmm5, zmm0, zmm2", "vpshufb zmm5, zmm0, zmm3", "must be"
     ),
@@ -151,27 +151,26 @@ BUTTERFLIES = [
         "vpbroadcastq zmm3, [rdx+32]",
         "beyond its end",
     ),
-    Change("planes of x exchanged", "fft", "mov r12, [rcx+8]", "mov r12, [rcx]", "must be"),
+    Change("planes of x exchanged", "fft", "mov rbx, [rcx+8]", "mov rbx, [rcx]", "must be"),
     Change("y without x", "fft", "vpxord zmm4, zmm4, zmm16", "", "must be"),
     Change(
-        "y without the product", "fft", "vpxord zmm5, zmm5, zmm17", "vpxord zmm5, zmm5, [r12+rax]", "must be"
+        "y without the product", "fft", "vpxord zmm5, zmm5, zmm17", "vpxord zmm5, zmm5, [rbx+rax]", "must be"
     ),
     Change(
-        "y stored before it is read", "fft", "vmovdqu8 zmm5, [r14+rax]", "vmovdqu8 [rbx+rax], zmm4", "must be"
+        "y stored before it is read", "fft", "vmovdqu8 zmm5, [rcx+rax]", "vmovdqu8 [r8+rax], zmm4", "must be"
     ),
     Change(
         "x loaded after a destination is written",
         "ifft",
         "vmovdqu8 [r9+rax], zmm1",
-        "vmovdqu8 [r10+rax], zmm2\nvmovdqu8 zmm1, [rsi+rax]\nvpxord zmm1, zmm1, zmm3\n"
-        "vmovdqu8 [r9+rax], zmm1",
+        "vmovdqu8 [r8+rax], zmm2\nvmovdqu8 zmm1, [rdx+rax]\nvpxord zmm1, zmm1, zmm3\nvmovdqu8 [r9+rax], zmm1",
         "overwritten in place",
     ),
     Change(
         "product of y alone",
         "ifft",
         "vgf2p8affineqb zmm3, zmm2, zmm0, 0",
-        "vmovdqu8 zmm3, [rbx+rax]\nvgf2p8affineqb zmm3, zmm3, zmm0, 0",
+        "vmovdqu8 zmm3, [rcx+rax]\nvgf2p8affineqb zmm3, zmm3, zmm0, 0",
         "must be",
     ),
     Change(
@@ -247,7 +246,7 @@ BUTTERFLIES = [
         "must be",
     ),
     Change("sum of the second layer left out", "ifft4", "vpxord zmm5, zmm5, zmm17", "", "must be"),
-    Change("y and z exchanged", "ifft4", "mov r13, [rcx+16]", "mov r13, [rcx+24]", "must be"),
+    Change("y and z exchanged", "ifft4", "mov rbp, [rcx+16]", "mov rbp, [rcx+24]", "must be"),
     Change(
         "matrix of the other block",
         "fft16",

@@ -5,6 +5,8 @@ Registers of the body:
     rdi  bytes that remain           rax  position in every shard
     rsi  k, then the end of src[], or its size in bytes if the loops begin with the last source
     rdx  coefficient table, or constants
+    rdx, rcx, r8: shard pointers of kernels with few shards and a fixed number of inputs, which read their
+    tables and pointers before
     r15, r14, ...: distances of the table's rows to the first, in kernels for any k that read it row by row
     rcx  src[]                       r8   dst[]
     r9   table entries of the current source, or len (kernels that handle shard by shard)
@@ -29,6 +31,7 @@ from gfsmith.emit.x86.select import Selector
 from gfsmith.emit.x86.tail import Packed
 from gfsmith.ir import LOADS, STORES, Instr, Loop, Op, Program, Role, Space, pointers
 from gfsmith.kernel.isa import Encoding, Tail
+from gfsmith.kernel.operation import Operation
 from gfsmith.kernel.spec import KernelSpec
 
 _MASK = "k1"
@@ -98,10 +101,11 @@ class _Emitter:
         self.asm.ins("xor", "eax", "eax")
         if self.program.constants:
             self.asm.ins("lea", "rdx", self._constants)
-        if self.spec.by_rows:  # rsi, of which the rows depend, may get a shard pointer
+        early = self.spec.by_rows or self.places.replaces_table
+        if early:  # rsi, of which the rows depend, or rdx may get a shard pointer
             self._preload()
         self.places.prepare()
-        if not self.spec.by_rows:
+        if not early:
             self._preload()
 
     def _preload(self) -> None:
@@ -127,13 +131,16 @@ class _Emitter:
         ins("jnz", again)
 
     def _loops(self, end: Label) -> None:
-        for number, turn in enumerate(self.program.iterations()):
+        turns = self.program.iterations()
+        for number, turn in enumerate(turns):
             if turn[0].role is Role.TAIL:
                 self._tail(turn, end)
             else:
-                self._block(turn, first=number == 0)
+                tested = not self.places.short or turns[number + 1][0].role is Role.TAIL
+                self._block(turn, first=number == 0, end=None if tested else end)
 
-    def _block(self, turn: tuple[Loop, ...], first: bool) -> None:
+    def _block(self, turn: tuple[Loop, ...], first: bool, end: Label | None) -> None:
+        """Emit a loop. end: where to go if no bytes remain after it; None: only the tail tests that."""
         ins = self.asm.ins
         loop = turn[0]
         again, beyond = self.label(), self.label()
@@ -155,6 +162,9 @@ class _Emitter:
         ins("jae", again)
         if loop.aligned:
             ins("sfence")
+        if end is not None:
+            ins("test", "rdi", "rdi")
+            ins("jz", end)
         self.asm.mark(beyond)
 
     def _require_alignment(self, otherwise: Label) -> None:
@@ -230,23 +240,29 @@ class _Emitter:
 
     def _sources_down(self, loop: Loop) -> None:
         """Emit body, which runs while as many pointers as a group remain, and rest, which runs if one
-        remains."""
+        remains. Horner's rule tests the number before the first iteration and after each one, because a jump
+        to a single test takes a cycle more in short calls; sums of few sources have no loop."""
         assert loop.group in (1, 2), "more than one source may remain"
         ins, taken = self.asm.ins, POINTER * loop.group
-        body, test = self.label(), self.label()
+        body, test, beyond = self.label(), self.label(), self.label()
         ins("mov", "r10", "rsi")
-        ins("jmp", test)
+        if self.spec.operation is Operation.HORNER:
+            ins("sub", "r10", taken)
+            ins("jb", beyond)
+        else:
+            ins("jmp", test)
         self.asm.mark(body)
         self.places.forget()
         self._section(loop.body, loop)
         self.asm.mark(test)
         ins("sub", "r10", taken)
         ins("jae", body)
+        self.asm.mark(beyond)
         if loop.rest:
             done = self.label()
             ins("cmp", "r10", POINTER - taken)
             ins("jne", done)
-            self.places.forget()
+            self.places.leave_first()
             self._section(loop.rest, loop)
             self.asm.mark(done)
 

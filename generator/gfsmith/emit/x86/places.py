@@ -6,6 +6,8 @@ from itertools import pairwise
 
 from gfsmith.emit.x86.asm import Asm, Mem
 from gfsmith.ir import CURRENT, Program, Ref, Space, pointers
+from gfsmith.kernel.isa import Tail
+from gfsmith.kernel.operation import Operation
 from gfsmith.kernel.spec import KernelSpec, TooFewRegisters
 
 POINTER = 8  #: bytes
@@ -22,6 +24,23 @@ Shard = tuple[Space, int]
 _SIDE = {Space.SOURCE: "src", Space.DESTINATION: "dst"}  #: as KernelSpec.in_lines
 
 
+def _replaced(spec: KernelSpec, program: Program) -> dict[Shard, str]:
+    """Return the arguments that are not read once all pointers and tables are in registers, and the pointer
+    that each can hold: the array's last one, which is loaded last, and for the table the first source's,
+    unless the kernel uses rdx anyway."""
+    shards = {Space.SOURCE, Space.DESTINATION, Space.SCRATCH}
+    loops = program.loops
+    if spec.inputs is None or spec.diagonal:
+        return {}
+    references = (i.ref for loop in loops for section in loop.sections() for i in section)
+    if any(ref is not None and ref.space not in shards for ref in references):
+        return {}
+    found = {} if spec.by_rows else {(Space.SOURCE, 0): "rdx"}
+    if spec.isa.tail is Tail.MASKED and not any(loop.rolled or loop.aligned for loop in loops):
+        found |= {(Space.SOURCE, spec.inputs - 1): "rcx", (Space.DESTINATION, spec.outputs - 1): "r8"}
+    return found
+
+
 class Places:
     """Addresses in the registers that kernel.py lists. r11 holds a pointer that has no register."""
 
@@ -36,6 +55,7 @@ class Places:
         self.resident = self._assign(program)
         self._cursors: frozenset[str] = frozenset()
         self._group = 0
+        self._first_left = False
         self._held: Shard | None = None
         #: Distances of the rows of a table to its first row, for rolled loops.
         self._rows = _SAVED[::-1][: spec.outputs - 1] if spec.by_rows and spec.inputs is None else ()
@@ -51,7 +71,22 @@ class Places:
         free = [r for r in (*unsaved, *_SAVED) if r != taken]
         shards: list[Shard] = [(Space.DESTINATION, i) for i in range(spec.outputs)]
         shards += [(Space.SOURCE, j) for j in range(spec.inputs or 1)]
-        return dict(zip(shards, free, strict=False))
+        if len(shards) <= len(unsaved) or len(shards) > len(free):
+            return dict(zip(shards, free, strict=False))
+        replaced, others = _replaced(spec, program), iter(free)
+        return {shard: replaced.get(shard) or next(others) for shard in shards}
+
+    @property
+    def replaces_table(self) -> bool:
+        """Does a pointer replace the address of the table? The table is then read before."""
+        return not self._spec.by_rows and "rdx" in self.resident.values()
+
+    @property
+    def short(self) -> bool:
+        """Has the kernel been shortened for calls on few bytes? Pointers replace its arguments, or it follows
+        Horner's rule."""
+        horner = self._spec.operation is Operation.HORNER
+        return horner or not {"rcx", "rdx"}.isdisjoint(self.resident.values())
 
     @property
     def saved(self) -> tuple[str, ...]:
@@ -98,6 +133,13 @@ class Places:
         """Begin an iteration of a loop. group: the number of sources that it takes at once."""
         self._cursors = _CURSORS if rolled else frozenset()
         self._group = POINTER * (group - 1)
+        self._first_left = False
+        self.forget()
+
+    def leave_first(self) -> None:
+        """Note that the loop has left only the first source, whose pointer Horner's rule reads without
+        r10."""
+        self._first_left = self._spec.operation is Operation.HORNER
         self.forget()
 
     def forget(self) -> None:
@@ -111,6 +153,8 @@ class Places:
             return Mem(AHEAD, 8, None, POINTER * index)
         if space is Space.AHEAD:
             return Mem("rcx", 8, None, POINTER * ((self._spec.inputs or 1) + index))
+        if index <= CURRENT and self._first_left:
+            return Mem("rcx", 8, None, 0)
         if index <= CURRENT and self._spec.descending:
             return Mem("rcx", 8, "r10", self._group - POINTER * (CURRENT - index))
         if index <= CURRENT:
