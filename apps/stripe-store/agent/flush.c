@@ -19,12 +19,13 @@ struct flush {
   void *owner;
 };
 
-static void finish(struct flush *w, const char *reason) {
+/* `what`: how far it came; NULL: it is done. */
+static void finish(struct flush *w, const char *what, const char *why) {
   flush_done *done = w->done;
   void *owner = w->owner;
   char text[AGENT_REASON];
-  if (reason != NULL)
-    snprintf(text, sizeof text, "not flushed: %s", reason);
+  if (what != NULL)
+    snprintf(text, sizeof text, "%s: %s", what, why);
   agent *a = w->agent;
   a->flush = NULL;
   free(w);
@@ -32,7 +33,7 @@ static void finish(struct flush *w, const char *reason) {
     a->wipes = false;
     membership_advance(a);
   }
-  done(owner, reason == NULL ? NULL : text);
+  done(owner, what == NULL ? NULL : text);
 }
 
 static bool late(const struct flush *w) {
@@ -46,7 +47,7 @@ static void on_flushed(void *owner, const result *r) {
   if (w->again)
     return;
   if (r->status != GFSMITH_OK) {
-    finish(w, r->reason);
+    finish(w, "not flushed on all chunk servers, so values may be lost", r->reason);
     return;
   }
   recover_stop(a);
@@ -79,9 +80,9 @@ void flush_tick(agent *a) {
   if (w->again)
     w->again = !ask(w);
   else if (w->answered && nodes_writable(a, reason))
-    finish(w, NULL);
+    finish(w, NULL, NULL);
   else if (w->answered && late(w))
-    finish(w, reason);
+    finish(w, "flushed, but the store is not ready", reason);
 }
 
 void flush_begin(agent *a, flush_done *done, void *owner) {
@@ -106,5 +107,5 @@ void flush_begin(agent *a, flush_done *done, void *owner) {
   a->flush = w;
   a->wipes = true;
   if (!ask(w))
-    finish(w, no_memory);
+    finish(w, "not flushed", no_memory);
 }

@@ -179,10 +179,21 @@ static bool apply(settings *o, int flag) {
   }
 }
 
+/* A chunk has at most GFSMITH_SLICES_MAX slices. */
+static bool check_slice(const settings *o) {
+  uint64_t chunk = (o->value_max - 1) / o->layout.k + 1,
+           least = (chunk - 1) / GFSMITH_SLICES_MAX + 1;
+  if (o->layout.slice == 0 || o->layout.slice >= least)
+    return true;
+  report("--slice %u: must be 0 or at least %llu for values of %llu bytes (--value-max)",
+         o->layout.slice, (unsigned long long)least, (unsigned long long)o->value_max);
+  return false;
+}
+
 static bool check_layout(const settings *o) {
   char reason[GFSMITH_REASON_MAX];
   if (layout_valid(&o->layout, reason))
-    return true;
+    return check_slice(o);
   report("%s", reason);
   return false;
 }

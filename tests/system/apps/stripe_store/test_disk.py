@@ -184,7 +184,7 @@ def test_room_without_a_new_start(disk: Disk, store: Store) -> None:
     disk.fill(store)
     with store.client() as client:
         why = store.refusal(client.flush_all)
-    assert why.startswith("not flushed: read-only: chunk server 1 is being rebuilt,")
+    assert why.startswith("flushed, but the store is not ready: read-only: chunk server 1 is being rebuilt,")
     assert why.endswith(f"; cannot write {store.folder}/group: {disk.error}")
     disk.make_room(store)
     store.wait_writable()

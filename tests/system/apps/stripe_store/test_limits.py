@@ -90,6 +90,21 @@ def test_more_than_m_have_lost_their_memory(fresh_store: Make, restart: bool) ->
     assert store.get("a") == b"begun again"
 
 
+def test_a_chunk_server_that_does_not_delete_in_time(fresh_store: Make) -> None:
+    """The answer to flush_all tells that the others have deleted their chunks."""
+    store = fresh_store(agent_options=("--deadline", "1500"))
+    store.set("a", b"value")
+    store.signal("chunk-5", signal.SIGSTOP)
+    with store.client() as client:
+        why = store.refusal(client.flush_all)
+    assert why.startswith("not flushed on all chunk servers, so values may be lost: no answer within the ")
+    store.signal("chunk-5", signal.SIGCONT)
+    store.wait_writable()
+    with store.client() as client:
+        assert client.flush_all()
+    assert store.get("a") is None
+
+
 def test_a_chunk_server_deletes_later_than_the_others(fresh_store: Make) -> None:
     """During flush_all, empty chunk servers are not compared with the old values."""
     store = fresh_store()

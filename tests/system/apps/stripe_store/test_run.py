@@ -517,6 +517,7 @@ def test_bytes_have_the_units_of_gfsmith(programs: Path, tmp_path: Path, text: s
         (("--value-max", "2G"), f"--value-max 2G: must be from 1 to 1073741824 {BYTES}"),
         (("--memory", "1023K"), f"--memory 1023K: must be from 1048576 to 1099511627776 {BYTES}"),
         (("--slice", "K"), f"--slice K: must be from 0 to 1073741824 {BYTES}"),
+        (("--slice", "5"), "--slice 5: must be 0 or at least 6 for values of 1048576 bytes (--value-max)"),
         (("--slice", "18446744073709551616"), "--slice 18446744073709551616: must be from 0 to "),
         (("--memory", "17179869184G"), "--memory 17179869184G: must be from 1048576 to "),
         (("--degraded", "often"), "--degraded often: must be weibull:SHAPE:RATE or"),
