@@ -332,14 +332,15 @@ static void begin(client *c, evutil_socket_t fd) {
     hang_up(c);
 }
 
-/* A local client needs neither TLS nor a login. */
+/* A local client needs neither TLS nor a login, nor is it one too many: it can find out why others
+ * are. */
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
                       int length, void *owner) {
   (void)from;
   (void)length;
   agent *a = owner;
   const bool local = listener == a->local, encrypted = a->tls != NULL && !local;
-  if (a->counters.clients >= a->clients_max) {
+  if (a->counters.clients >= a->clients_max && !local) {
     turn_away(fd, encrypted, "SERVER_ERROR too many clients\r\n");
     return;
   }

@@ -134,6 +134,10 @@ def test_too_many_clients(store: Store) -> None:
     clients = [socket.create_connection(store.address(), timeout=30) for _ in range(CLIENTS)]
     with raw(store) as client:
         assert client.recv(100) == b"SERVER_ERROR too many clients\r\n"
+    with socket.socket(socket.AF_UNIX) as local:  # as `stripe-store status`
+        local.connect(str(store.folder / "local"))
+        local.sendall(b"version\r\n")
+        assert local.recv(100).startswith(b"VERSION")
     for each in clients:
         each.close()
     wait_for("their end", lambda: _accepted(store))
