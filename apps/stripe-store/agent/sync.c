@@ -232,11 +232,18 @@ static void put_record(sync_job *s, const entry *e) {
   request(s, e->record.version, &m);
 }
 
+/* A key may have bytes that control a terminal. */
+static void report_lost(const record *r) {
+  char key[RECORD_KEY_MAX + 1] = "";
+  for (unsigned i = 0; i < r->key_bytes; i++)
+    key[i] = r->key[i] > ' ' && r->key[i] < 0x7f ? r->key[i] : '?';
+  report("the value of %s is lost: too few of its chunks are left", key);
+}
+
 /* The value cannot be rebuilt. Its records have to say so: otherwise a recovery that finds even
  * fewer chunks would take it for a deleted value. */
 static void give_up(agent *a, entry *e) {
-  report("the value of %.*s is lost: too few of its chunks are left", (int)e->record.key_bytes,
-         e->record.key);
+  report_lost(&e->record);
   e->record.length = RECORD_LOST;
   e->records = 0;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)

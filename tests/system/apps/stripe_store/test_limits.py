@@ -67,12 +67,16 @@ def test_read_only_while_one_is_away(store: Store) -> None:
 def test_more_than_m_have_lost_their_memory(fresh_store: Make, restart: bool) -> None:
     store = fresh_store()
     store.set("a", b"lost")
+    with socket.create_connection(store.address(), timeout=30) as client:
+        client.sendall(b"set \xc2\x9b31m 0 0 1\r\nx\r\n")  # in a terminal: red text from here on
+        assert client.recv(100) == b"STORED\r\n"
     lost = [store.holder("a", shard) for shard in (1, 2, 4)]
     names = [f"{kind}-{rank}" for kind in ("chunk", "memcached") for rank in lost]
     store.kill(*names, *(["agent"] if restart else []))
     store.launch(*names, *(["agent"] if restart else []))
     if not restart:
-        store.wait_state("values_lost", "1")
+        store.wait_state("values_lost", "2")
+        assert "the value of ??31m is lost" in store.log_of("agent").read_text()
     store.wait_state("state", "waiting" if restart else "read-write")
     for rank in store.ranks:  # a new agent asks all chunk servers
         store.wait_state(f"chunk_server_{rank}", "listed" if restart else "up")
