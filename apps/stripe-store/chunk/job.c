@@ -55,9 +55,14 @@ static bool start_timer(job *j, unsigned ms) {
   return j->timer != NULL && event_add(j->timer, &limit) == 0;
 }
 
-void job_cancel(server *s, uint64_t request) {
+static job *find(const server *s, uint64_t request) {
   job *j;
   HASH_FIND(hh, s->jobs, &request, sizeof request, j);
+  return j;
+}
+
+void job_cancel(server *s, uint64_t request) {
+  job *j = find(s, request);
   if (j != NULL)
     give_up(j, GFSMITH_ECANCELED, "canceled");
 }
@@ -100,9 +105,8 @@ static const char *point(const job *j, unsigned when) {
 
 static void on_stored(void *owner, const kept_ticket *ticket, kept_status status) {
   server *s = owner;
-  job *j;
   (void)fault_point(ticket->point);
-  HASH_FIND(hh, s->jobs, &ticket->request, sizeof ticket->request, j);
+  job *j = find(s, ticket->request);
   bool answered = j->dropped;
   end(j);
   if (!answered)
@@ -191,6 +195,8 @@ static const char *senseless(const server *s, const message *m) {
     return "too many bytes are in transit";
   if (m->turn >= layout_shards(s->layout))
     return "a turn that is out of range";
+  if (find(s, m->request) != NULL)
+    return "a number that another request has";
   return NULL;
 }
 
@@ -206,7 +212,8 @@ static job *new_job(server *s, const message *m) {
   j->type = m->type;
   j->length = m->length;
   j->shard = layout_shard(s->layout, m->turn, s->rank);
-  j->keep = m->type == MESSAGE_ENCODE || (m->wanted >> j->shard & 1 && m->sink == s->rank);
+  j->keep = m->type == MESSAGE_ENCODE ||
+            (rebuilds(m->type) && m->wanted >> j->shard & 1 && m->sink == s->rank);
   if (j->keep)
     j->item = aligned_alloc(64, (ITEM_HEADER + j->length + 63) / 64 * 64);
   HASH_ADD(hh, s->jobs, request, sizeof j->request, j);

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import secrets
 import signal
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from pymemcache.exceptions import MemcacheError
 
-from tests.system.apps.stripe_store.support import Store, wait_for
+from tests.support.paths import ROOT
+from tests.system.apps.stripe_store.conftest import HERE, call
+from tests.system.apps.stripe_store.support import HEADERS, LANGUAGE, Store, wait_for
 from tests.system.compose.attacker import ATTACKS, WRITE, Attacker, Message
 
 SIZE = 30000
@@ -184,3 +188,24 @@ def test_a_wrong_key_file(fresh_store: Callable[..., Store]) -> None:
     assert "key: must be one line, or two with the previous key, of 16 to 64 bytes" in log.read_text()
     store.set("key", value(1))
     assert store.get("key") == value(1)
+
+
+LIBRARIES = ("-levent", "-lsodium", "-lcrypto", "-lxxhash", "-lfabric", "-lpthread", "-lm")
+
+
+def test_an_agent_with_the_key_that_is_wrong(
+    fresh_store: Callable[..., Store], programs: Path, tmp_path: Path
+) -> None:
+    """The chunk server refuses a second request of one number, and FETCH stores nothing."""
+    headers = (*HEADERS, *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")))
+    objects = (programs / "obj" / "common").glob("*.o")
+    archives = (ROOT / "build" / f"{name}.a" for name in ("libgfsmith-compose", "libgfsmith"))
+    agent = tmp_path / "agent"
+    call("cc", *LANGUAGE, *headers, "-o", agent, HERE / "native/agent.c", *objects, *archives, *LIBRARIES)
+    store = fresh_store()
+    store.kill("agent")
+    done = subprocess.run((agent, store.folder), capture_output=True, text=True, check=True, timeout=60)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "1 0 "
+    assert "2 -68 a number that another request has" in lines
+    assert "3 -64 not in memcached" in lines
