@@ -130,9 +130,10 @@ def test_a_second_table_of_relocations_is_refused(tmp_path: Path) -> None:
         load(path)
 
 
-def test_sections_without_names_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [2, 99])
+def test_sections_without_names_are_refused(number: int, tmp_path: Path) -> None:
     """ld warns, and takes f from another file. 62: the number of the table of names."""
-    path = _patch(assemble(GCC, _CODE, tmp_path), (62, (2).to_bytes(2, "little")))
+    path = _patch(assemble(GCC, _CODE, tmp_path), (62, number.to_bytes(2, "little")))
     with pytest.raises(LoadError, match="no table of names"):
         load(path)
 

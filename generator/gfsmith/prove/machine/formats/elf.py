@@ -105,9 +105,10 @@ class Reader:
         self.build.linked = self.kind != "ET_REL"
         if self.kind not in ("ET_REL", "ET_DYN", "ET_EXEC"):
             raise LoadError(f"{what}: an ELF file of type {self.kind} cannot be loaded")
-        if self.elf.num_sections() == 0:
+        names, count = self.elf.get_shstrndx(), self.elf.num_sections()
+        if count == 0:
             raise LoadError(f"{what}: the section headers have been stripped")
-        if self.elf.get_section(self.elf.get_shstrndx())["sh_type"] != "SHT_STRTAB":  # ld drops the functions
+        if names >= count or self.elf.get_section(names)["sh_type"] != "SHT_STRTAB":  # ld drops functions
             raise LoadError(f"{what}: the sections have no table of names")
 
     def image(self) -> Image:
