@@ -190,8 +190,8 @@ class _Reader:
         return tuple(sorted({0, *(offset for offset in offsets if 0 <= offset < section.size)}))
 
     def _mark(self, symbol: _Symbol) -> None:
-        """Mark symbols in code that are external or spelled like C names; nasm names loops `_f.loop`. Other
-        external symbols are those of the linker, whatever else has their name."""
+        """Mark symbols in code that are external or spelled like C names; nasm names loops `_f.loop`. An
+        external symbol that is no code disputes the name of a function."""
         if symbol.kind & _DEBUG_SYMBOL:
             return
         name, external = symbol.name.removeprefix("_"), symbol.kind & _EXTERNAL
