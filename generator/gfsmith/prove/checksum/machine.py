@@ -16,7 +16,7 @@ from itertools import product
 
 from gfsmith.ir.folding import FIRSTS, GROUP, LEADS, LINE, STEPS, UPDATES, UPDATES_OF_BLOCKS, WORD, Routine
 from gfsmith.prove.checksum.memory import FoldingMemory, areas, unchanged
-from gfsmith.prove.checksum.values import FIRST, STATE, Program
+from gfsmith.prove.checksum.values import FIRST, STATE, Program, reach
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.accumulators import Growth, Register
 from gfsmith.prove.machine.architecture import Architecture, Start
@@ -230,8 +230,11 @@ def _growth(program: Program, contract: Contract, seen: Sequence[State], registe
     if not width or above != domain.cut(second, width, domain.size(second)):
         return None
     low, high = domain.cut(first, 0, width), domain.cut(second, 0, width)
+    most = reach(low) + program.width
     for blocks, words in product(range(_FIRST), _parts(program.width, domain.size(first))):
         values = program.carried(blocks, memory.shard)
+        if all(reach(value) > most for value in values):  # also after more blocks
+            return None
         for place in (n for n, value in enumerate(values) if _part(value, words) == low):
             for step in _STEPS:
                 if _part(program.carried(blocks + step, memory.shard)[place], words) == high:

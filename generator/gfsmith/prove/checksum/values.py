@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from math import gcd
+from functools import cache, reduce
+from math import gcd, inf
 
 from gfsmith.ir.folding import DISTANCES, GROUP, LINE, STEPS, WORD, Act, Instr, Routine, Value
 from gfsmith.prove.checksum.layout import FOLDS, LANES, ONES, REDUCTION
@@ -32,11 +32,12 @@ _CHECKS = {"CRC32C": crc32.CRC32C, "CRC32": crc32.CRC32}
 class Program:
     """The values of a routine. shard: the number of the message, 0 for a routine that has one. behind: the
     routines for the bytes behind whole blocks, longest first. _known: the values by number of blocks, shard
-    and steps."""
+    and steps. _begun: the values and the stored bytes before the loop, by shard."""
 
     routine: Routine
     behind: tuple[Routine, ...] = ()
     _known: dict[tuple[Word, Word, int], list[Runs]] = field(default_factory=dict)
+    _begun: dict[Word, tuple[_Values, dict[int, Runs]]] = field(default_factory=dict)
 
     @property
     def returned(self) -> bool:
@@ -51,12 +52,20 @@ class Program:
         return self.routine.operation in STEPS.values()
 
     @property
-    def _loop(self) -> tuple[tuple[Instr, ...], tuple[Instr, ...], tuple[Value, ...], tuple[Value, ...]]:
-        """The code before the loop and in it, the values that an iteration begins with, and those at its
-        end."""
+    def _loop(self) -> tuple[tuple[Instr, ...], tuple[Value, ...], tuple[Value, ...]]:
+        """The code in the loop, the values that an iteration begins with, and those at its end."""
         if self.stepped:
-            return (), self.routine.head, (REGISTER,), (REGISTER,)
-        return self.routine.head, self.routine.body, self.routine.before, self.routine.after
+            return self.routine.head, (REGISTER,), (REGISTER,)
+        return self.routine.body, self.routine.before, self.routine.after
+
+    def _before_loop(self, shard: Word) -> tuple[_Values, dict[int, Runs]]:
+        """Return copies of the values and of the stored bytes before the loop."""
+        if shard not in self._begun:
+            values = _start()
+            head = () if self.stepped else self.routine.head
+            self._begun[shard] = values, self._run(values, head, 0, shard)
+        values, stored = self._begun[shard]
+        return dict(values), dict(stored)
 
     @property
     def width(self) -> int:
@@ -81,9 +90,8 @@ class Program:
         return self._known[key]
 
     def _computed(self, blocks: Word, shard: Word, steps: int) -> list[Runs]:
-        head, body, before, after = self._loop
-        values = _start()
-        self._run(values, head, 0, shard)
+        body, before, after = self._loop
+        values, _ = self._before_loop(shard)
         if blocks != 0:
             values |= zip(before, self._unknown(blocks, shard), strict=True)
         if steps:
@@ -98,7 +106,7 @@ class Program:
 
     def _unknown(self, blocks: Word, shard: Word) -> Iterator[Runs]:
         start = scale(shard, self.routine.block)
-        for number in range(len(self._loop[2])):
+        for number in range(len(self._loop[1])):
             place = add(start, number * self.width)
             yield ((self.width, domain.variable(CARRIED, blocks, place)),)
 
@@ -115,8 +123,7 @@ class Program:
         return values[REGISTER]
 
     def _reduced(self, blocks: Word) -> Runs:
-        values = _start()
-        self._run(values, self.routine.head, 0, 0)
+        values, _ = self._before_loop(0)
         values |= zip(self.routine.before, self.carried(blocks, 0), strict=True)
         self._run(values, self.routine.close, 0, 0)
         return values[REGISTER]
@@ -126,8 +133,7 @@ class Program:
         first one on."""
         if self.routine.updates:
             return self._reduced(blocks)
-        values = _start()
-        stored = self._run(values, self.routine.head, 0, shard)
+        values, stored = self._before_loop(shard)
         if self.routine.before:
             values |= zip(self.routine.before, self.carried(blocks, shard), strict=True)
         stored |= self._run(values, self.routine.close, 0, shard)
@@ -238,6 +244,25 @@ def _word(runs: Runs, number: int) -> Runs:
 
 def _byte(runs: Runs, number: int) -> Runs:
     return domain.cut(runs, number, number + 1)
+
+
+def reach(runs: Runs) -> float:
+    """Return the end of the data on which bytes depend, 0 without data, infinity if it is not known."""
+    forms = [(length, piece) for length, piece in runs if isinstance(piece, domain.Form)]
+    return max((_reach(atom, length) for length, form in forms for atom in form.atoms), default=0)
+
+
+def _reach(atom: domain.Atom, length: int) -> float:
+    if atom.kind == domain.PRODUCT:
+        return _reach_of_product(atom.shard)
+    if atom.kind == "src" and isinstance(atom.start, int):
+        return atom.start + length
+    return 0 if atom.kind in (TABLE, MESSAGE, STATE, FIRST) else inf
+
+
+@cache
+def _reach_of_product(number: Word) -> float:
+    return max(map(reach, domain.operands(number)))
 
 
 def _products(instr: Instr, value: Runs, constants: Runs) -> Runs:
