@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -37,4 +38,6 @@ def known_proofs(cache: Path, *names: str) -> None:
     for name in names or ("proofs", "algebra", "checksums"):
         known = ROOT / ".gfsmith-cache" / f"{name}.json"
         if known.exists():
-            shutil.copy(known, cache)
+            # Other processes may read the cache.
+            fresh = Path(shutil.copy(known, cache / f".{name}-{os.getpid()}"))
+            fresh.replace(cache / known.name)

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from gfsmith.cli.main import main
 from gfsmith.emit import golang, golang_amd64, packaged
 from gfsmith.kernel.spec import SpecError
+from tests.support.configurations import known_proofs
 
 _ADJUST = {1: ("4883", "ec", "c4"), 4: ("4881", "ec", "c4")}
 NO_FRAMES = golang.Frames(0, {})
@@ -112,6 +113,7 @@ def test_kernels_that_every_codec_needs(kernels: list[packaged.Proved]) -> None:
 
 def test_an_archive_holds_the_package_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    known_proofs(tmp_path)
     (tmp_path / "c.toml").write_text(
         '[generator]\nisas = ["sse", "scalar"]\n'
         '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n[[kernels]]\noperation = "mad"\nshapes = ["1x1"]\n'

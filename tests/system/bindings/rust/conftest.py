@@ -8,7 +8,17 @@ import subprocess
 import pytest
 
 from bench.build_lock import locked
-from tests.system.bindings.rust.support import BUILD, CHECKSUMS, TOOLS, Project, environment, lay, sources
+from tests.support.configurations import known_proofs
+from tests.system.bindings.rust.support import (
+    BUILD,
+    CACHE,
+    CHECKSUMS,
+    TOOLS,
+    Project,
+    environment,
+    lay,
+    sources,
+)
 
 #: A second crate with another name, prefix and configuration. Its sources are vendored.
 PREFIX = "zeta"
@@ -40,6 +50,7 @@ fn main() {
 def project() -> Project:
     """The workspace of the example in a separate folder."""
     with locked(BUILD / "lock"):
+        known_proofs(CACHE)
         project = Project(BUILD / "clean")
         lay(project.folder, sources())
         project.cargo("generate-lockfile", "--quiet")
@@ -51,6 +62,7 @@ def project() -> Project:
 def pair() -> Project:
     """A program that uses two copies of the crate: one generated, one vendored under another prefix."""
     with locked(BUILD / "lock"):
+        known_proofs(CACHE)
         vendor = BUILD / "vendor"
         command = (TOOLS / "gfsmith", "export", *CHOICE, "-o", vendor)
         subprocess.run(command, cwd=BUILD, env=environment(), check=True, capture_output=True)

@@ -20,6 +20,8 @@ from tests.support.paths import ROOT
 
 EXAMPLE = "bindings/rust"
 BUILD = ROOT / "build" / "rust"
+#: The cache of gfsmith's proofs, with those of `make gen`, which are those of the crate's kernels.
+CACHE = BUILD / "cache"
 TOOLS = ROOT / ".venv" / "bin"
 #: A module of the programs that compare a replacement with its original.
 RANDOM = Path(__file__).parent / "random.rs"
@@ -70,7 +72,7 @@ def environment(generator: bool = True) -> dict[str, str]:
     if generator:
         folders.insert(0, str(TOOLS))
     kept |= {"PATH": os.pathsep.join(folders), "CARGO_TARGET_DIR": str(BUILD / "target")}
-    kept |= {"CARGO_PROFILE_DEV_DEBUG": "0", "CFLAGS": "-O1"}
+    kept |= {"CARGO_PROFILE_DEV_DEBUG": "0", "CFLAGS": "-O1", "GFSMITH_CACHE": str(CACHE)}
     return kept | ({"RUSTC_WORKSPACE_WRAPPER": "clippy-driver"} if has("clippy") else {})
 
 
