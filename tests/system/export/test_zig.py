@@ -51,7 +51,7 @@ def test_windows_program_runs(compiler: str, plain: Export, wine: dict[str, str]
 
 
 def test_windows_code_is_the_proved_code(plain: Export) -> None:
-    assert different(machine_code(plain, dll(plain, WINDOWS["zig"]), Abi.MS)) == []
+    assert different(machine_code(plain, dll(compiled(plain, WINDOWS["zig"])), Abi.MS)) == []
 
 
 @pytest.mark.parametrize("processor", ["x86_64", "aarch64"])
