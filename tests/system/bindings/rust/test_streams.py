@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,7 @@ def test_memory_does_not_depend_on_the_length(program: Path, tmp_path: Path) -> 
         _call(program, "join", folder, tmp_path / "copy", memory=1 << 20)
 
 
-#: A file in src, a text in it, and its replacement.
+#: A file in src, an expression in it, and its replacement.
 MUTANTS = {
     "checksums of records are not compared": (
         "streams/record.rs",
@@ -154,60 +155,71 @@ MUTANTS = {
     ),
     "a record of another shard matches": (
         "streams/header.rs",
-        "    get_u64(raw, AT_SUM)\n",
-        "    get_u64(raw, AT_SET_ID)\n",
+        "get_u64(raw, AT_SUM)\n",
+        "get_u64(raw, AT_SET_ID)",
     ),
     "the checksum of the original is not compared": (
         "streams/decode.rs",
         "!self.lost && self.sum.digest128().to_be_bytes() != end.original",
         "false",
     ),
-    "missing stripes are no error": ("streams/decode.rs", "if self.number < end.stripes {", "if false {"),
+    "missing stripes are no error": ("streams/decode.rs", "self.number < end.stripes ", "false"),
     "sets are mixed": ("streams/decode.rs", "*known != header", "false"),
     "bytes without a field are ignored": ("streams/header.rs", "header.encode(index) != raw", "false"),
-    "the size of a block is not limited": ("streams/header.rs", "|| self.block > MAX_BLOCK ", ""),
+    "the size of a block is not limited": ("streams/header.rs", "self.block > MAX_BLOCK", "false"),
     "an error of a reader is its end": (
         "streams/lane.rs",
-        "Err(error) => return Err((done, error)),",
-        "Err(_) => break,",
+        "return Err((done, error)),",
+        "break",
     ),
     "an index of another stripe": (
         "batch.rs",
-        "self.index(*index)).collect()",
-        "self.index(changes[0].0.max(*index) - *index)).collect()",
+        "self.index(*index)",
+        "self.index(changes[0].0.max(*index) - *index)",
     ),
-    "shards that are not read are given": (
-        "batch.rs",
-        "present[n % total] ||",
-        "present[n % total.min(2)] ||",
-    ),
+    "shards that are not read are given": ("batch.rs", "present[n % total]", "present[n % total.min(2)]"),
     "the wrong number is expected": (
         "batch.rs",
-        "number * each, shards)?",
-        "shards, number * each)?",
+        'count("shards", number * each, shards)?',
+        'count("shards", shards, number * each)?',
     ),
-    "lengths of stripes differ": (
-        "shards.rs",
-        "    if expected == found {\n",
-        "    if expected <= found {\n",
-    ),
+    "lengths of stripes differ": ("shards.rs", "expected == found {\n", "expected <= found"),
 }
+FAULT = """
+fn fault(name: &str) -> bool {
+    extern crate std;
+    std::env::var("GFSMITH_FAULT").as_deref() == Ok(name)
+}
+"""
+
+
+def with_faults(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the crate's files with all mutants; the environment variable GFSMITH_FAULT names the one that a
+    program has.
+    """
+    changed = {"src/lib.rs": files["gfsmith/src/lib.rs"].decode() + FAULT}
+    for name, (file, text, other) in MUTANTS.items():
+        before = changed.get(f"src/{file}") or files[f"gfsmith/src/{file}"].decode()
+        assert before.count(text) == 1, name
+        right = text.rstrip(" {,\n")
+        switch = f'(if crate::fault("{name}") {{ {other} }} else {{ {right} }})'
+        changed[f"src/{file}"] = before.replace(text, switch + text[len(right) :])
+    return dict(files) | {f"gfsmith/{path}": text.encode() for path, text in changed.items()}
 
 
 def test_the_tests_detect_faults(project: Project) -> None:
-    """Each mutant fails a test of tests/streams.rs or tests/batch.rs; one build of the kernels serves all."""
+    """Each mutant fails a test of tests/streams.rs or tests/batch.rs; one build serves all, and without a
+    fault it passes.
+    """
     mutant = Project(BUILD / "mutant")
     with locked(BUILD / "mutant.lock"):
         # Another version, since cargo regards the same crate in two folders as one in a shared target/.
         manifest = sources()["gfsmith/Cargo.toml"].replace(b'version = "0.1.0"', b'version = "0.1.2"', 1)
-        files = sources() | {"gfsmith/Cargo.toml": manifest}
-        test = ("test", "--quiet", "--package", "gfsmith", "--features", "shards")
-        lay(mutant.folder, files)
+        lay(mutant.folder, with_faults(sources() | {"gfsmith/Cargo.toml": manifest}))
         shutil.copy(project.folder / "Cargo.lock", mutant.folder)
-        for name, (file, text, other) in MUTANTS.items():
-            path = f"gfsmith/src/{file}"
-            before = files[path].decode()
-            assert before.count(text) == 1, name
-            lay(mutant.folder, files | {path: before.replace(text, other).encode()})
-            done = mutant.run(*test, "--test", "streams" if file.startswith("streams/") else "batch")
+        test = ("test", "--quiet", "--package", "gfsmith", "--features", "shards", "--test")
+        mutant.cargo(*test, "streams", "--test", "batch")
+        for name, (file, _, _) in MUTANTS.items():
+            program = "streams" if file.startswith("streams/") else "batch"
+            done = mutant.run(*test, program, GFSMITH_FAULT=name)
             assert done.returncode != 0 and "test result: FAILED" in done.stdout, (name, done.stderr)
