@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from judge import forms
 from judge.forms import TABLE, Runs, cut, junk, moved, run_of, variable
-from judge.integers import Facts, Pointer, Region, Word, add, divide, pointer, require, scale, subtract
+from judge.integers import SPAN, Facts, Pointer, Region, Word, add, divide, pointer, require, scale, subtract
 from judge.spec import FORMATS, LINE_PART, POINTER, Spec
 
 DEEPEST = 1 << 16  #: bytes of stack that a kernel may use
@@ -108,6 +108,7 @@ class State:
         for part in fields(self):
             if part.name not in ("spec", "code", "abi", "facts"):
                 setattr(self, part.name, moved(getattr(self, part.name), name, by))
+        self.gpr = {n: v % SPAN if isinstance(v, int) else v for n, v in self.gpr.items()}
 
 
 def extent(state: State, region: Region) -> Word:
