@@ -50,7 +50,7 @@ def check_end(state: State) -> None:
         require(state.gpr[name] == _caller(name), "{} is not preserved", name)
     for n in state.abi.vectors:
         require(cut(state.vectors[n], 0, 16) == ((16, 0, variable("entry", n)),), "xmm{} is not preserved", n)
-    require(not state.dirty, "upper halves are in use on return")
+    require(state.gpr["rax"] == 0 and not state.dirty, "rax is not 0 or upper halves are in use on return")
     require(not state.unfenced, "a streaming store is not fenced on return")
     settle(state)
     count = state.sources if spec.per_shard else spec.outputs

@@ -105,9 +105,8 @@ class State:
     def replace(self, name: str, by: Word) -> None:
         """Replace an unknown everywhere."""
         self.facts.replace(name, by)
-        for part in fields(self):
-            if part.name not in ("spec", "code", "abi", "facts"):
-                setattr(self, part.name, moved(getattr(self, part.name), name, by))
+        for part in {each.name for each in fields(self)} - {"spec", "code", "abi", "facts"}:
+            setattr(self, part, moved(getattr(self, part), name, by))
         self.gpr = {n: v % SPAN if isinstance(v, int) else v for n, v in self.gpr.items()}
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from iced_x86 import Mnemonic
 
+from gfsmith.build.prove_kernels import shipped
 from gfsmith.prove.machine.formats.load import raw
-from gfsmith.prove.machine.prove import Report, contract_of, prove_code
+from gfsmith.prove.machine.prove import Report, prove_code
 from gfsmith.prove.verdict import Status
 from tools.mutation.classify import Class, classify, difference
 from tools.mutation.mutants import Mutant, without
@@ -43,7 +44,7 @@ def steps_of(target: Target) -> int:
 
 
 def _prove(target: Target, code: bytes, limit: int | None) -> Report:
-    contract, image = contract_of(target.spec, target.abi.value), raw(target.spec.symbol, code)
+    contract, image = shipped(target.spec, target.abi.value), raw(target.spec.symbol, code)
     if limit is None:
         return prove_code(contract, image, target.spec.symbol, exhaustive=False)
     return prove_code(contract, image, target.spec.symbol, exhaustive=False, max_steps=limit)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codes.h"
+#include "ending.h"
 #include "syndrome.h"
 
 const char *gfsmith_version(void) { return GFSMITH_VERSION; }
@@ -77,6 +78,7 @@ bool gfs_any_missing(const uint8_t *const *pointers, size_t count) {
 void gfs_codec_find_short(gfsmith_codec *codec) {
   const gfs_adders *adders = codec->adders;
   bool encode = codec->packets == NULL && codec->encoder->dots == 1;
+  encode = encode && gfs_may_end_calls(codec->isa);
   bool update = codec->packets == NULL && codec->encoder->mads == 1;
   update = update && adders->most > 0 && adders->sets;
   codec->short_encode = encode ? cached_length(codec->hint, codec->k + codec->m) : 0;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codec.h"
+#include "ending.h"
 #include "inlining.h"
 #include "parts.h"
 #include "sizes.h"
@@ -24,8 +25,7 @@ gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint
       !gfs_clearly_given((const uint8_t *const *)parity, codec->m))
     return encode(codec, len, data, parity);
   const gfs_pass *pass = codec->encoder->pass;
-  pass->kernel[GFS_PATH_cached](len, codec->k, pass->tables, data, parity);
-  return GFSMITH_OK;
+  return gfs_end_with(pass->kernel[GFS_PATH_cached], len, codec->k, pass->tables, data, parity);
 }
 
 /* The state of gfs_check_part, which compares the shards in parts of len bytes. */

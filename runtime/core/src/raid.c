@@ -7,6 +7,7 @@
 #include "baked.h"
 #include "codec.h"
 #include "cpu.h"
+#include "ending.h"
 #include "inlining.h"
 #include "map.h"
 #include "sizes.h"
@@ -60,7 +61,7 @@ static gfsmith_kernel *find_generator(const gfs_isa *isa, unsigned k, unsigned m
 /* Let the short calls like this one find the kernel. */
 static void shorten(const gfs_isa *isa, unsigned k, unsigned m, gfsmith_kernel *kernel) {
   gfs_raid_short *calls = &gfs_raid_shorts[m - 1][k];
-  if (atomic_load_explicit(&calls->isa, memory_order_relaxed) == isa)
+  if (!gfs_may_end_calls(isa) || atomic_load_explicit(&calls->isa, memory_order_relaxed) == isa)
     return;
   atomic_store_explicit(&calls->kernel, kernel, memory_order_relaxed);
   atomic_store_explicit(&calls->isa, isa, memory_order_release);
@@ -129,8 +130,7 @@ static GFS_INLINED gfsmith_status generate(unsigned k, unsigned m, size_t len,
                    !gfs_clearly_given((const uint8_t *const *)shards, k + m)))
     return generate_any(k, m, len, shards);
   gfsmith_kernel *kernel = atomic_load_explicit(&calls->kernel, memory_order_relaxed);
-  kernel(len, k, NULL, (const uint8_t *const *)shards, shards + k);
-  return GFSMITH_OK;
+  return gfs_end_with(kernel, len, k, NULL, (const uint8_t *const *)shards, shards + k);
 }
 
 /* Do the parities match on the part at `offset`? len <= GFS_CHECK_BYTES / pass->outputs. */

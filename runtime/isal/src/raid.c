@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ending.h"
 #include "gfsmith_raid.h"
 #include "inlining.h"
 #include "raid.h"
@@ -76,19 +77,20 @@ int pq_check_base(int vects, int len, void **array) {
   return 0;
 }
 
-/* Run the kernel of a short call, with at least two data vectors, that an earlier call has found.
- * The vectors are not compared with NULL: for the plain C above they must not be NULL either.
- * False: nothing is computed. */
-static inline bool generated(unsigned k, unsigned m, int len, void **array) {
-  unsigned beyond = k - 2;
+/* Run the kernel of a short call, with at least two data vectors, that an earlier call has found;
+ * any other call: `rest`. The vectors are not compared with NULL: for the plain C above they must
+ * not be NULL either. */
+static GFS_INLINED int generate(int vects, unsigned m, int len, void **array,
+                                int (*rest)(int, int, void **)) {
+  unsigned k = (unsigned)vects - m, beyond = k - 2;
   if (GFS_UNLIKELY(beyond > GFSMITH_RAID_MAX_DATA - 2))
-    return false;
+    return rest(vects, len, array);
   const gfs_raid_short *calls = &gfs_raid_shorts[m - 1][2] + beyond;
   if (GFS_UNLIKELY(!gfs_raid_is_short(calls, (unsigned)len))) /* a negative length is too large */
-    return false;
+    return rest(vects, len, array);
   gfsmith_kernel *kernel = atomic_load_explicit(&calls->kernel, memory_order_relaxed);
-  kernel((unsigned)len, k, NULL, (const uint8_t *const *)array, (uint8_t *const *)array + k);
-  return true;
+  return (int)gfs_end_with(kernel, (unsigned)len, k, NULL, (const uint8_t *const *)array,
+                           (uint8_t *const *)array + k);
 }
 
 static GFS_NOT_INLINED int generate_xor(int vects, int len, void **array) {
@@ -101,9 +103,7 @@ static GFS_NOT_INLINED int generate_xor(int vects, int len, void **array) {
 }
 
 int xor_gen(int vects, int len, void **array) {
-  if (GFS_UNLIKELY(!generated((unsigned)vects - 1, 1, len, array)))
-    return generate_xor(vects, len, array);
-  return 0;
+  return generate(vects, 1, len, array, generate_xor);
 }
 
 int xor_check(int vects, int len, void **array) {
@@ -125,11 +125,7 @@ static GFS_NOT_INLINED int generate_pq(int vects, int len, void **array) {
   return 0;
 }
 
-int pq_gen(int vects, int len, void **array) {
-  if (GFS_UNLIKELY(!generated((unsigned)vects - 2, 2, len, array)))
-    return generate_pq(vects, len, array);
-  return 0;
-}
+int pq_gen(int vects, int len, void **array) { return generate(vects, 2, len, array, generate_pq); }
 
 int pq_check(int vects, int len, void **array) {
   if (vects < 4)

@@ -87,6 +87,13 @@ def test_the_original_is_accepted(good: Certified) -> None:
     assert good.judge() > 0
 
 
+def test_another_returned_number_is_rejected(good: Certified) -> None:
+    code = good.target.code
+    at = code.rindex(b"\x31\xc0")  # xor eax, eax
+    with pytest.raises(Rejected, match="rax is not 0"):
+        good.judge(code=code[:at] + b"\x31\xc9" + code[at + 2 :])  # xor ecx, ecx
+
+
 def _faster(loop: Tree) -> bool:
     registers = [name for name, step in loop[4]["gpr"].items() if step]
     for name in registers:

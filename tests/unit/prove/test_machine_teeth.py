@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gfsmith.build.generate import generate_one
+from gfsmith.build.prove_kernels import shipped
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.kernel.spec import KernelSpec, Store
 from gfsmith.prove.machine.formats.load import raw
@@ -45,7 +46,7 @@ def lines(base: str, abi: str) -> tuple[str, ...]:
 
 
 def prove(spec: KernelSpec, abi: str, text: list[str], folder: Path, unwind: bool = False) -> Report:
-    contract = replace(contract_of(spec, abi), unwind=unwind)
+    contract = replace(shipped(spec, abi), unwind=unwind)
     return prove_code(contract, image("\n".join(text), folder), NAME, exhaustive=False)
 
 

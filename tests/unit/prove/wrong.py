@@ -559,6 +559,8 @@ ABI = [
     Change("stack depends on the length", "mad", "je L2", "je L2\npush rax", "stack pointer depends"),
     Change("loses the stack pointer", "mad", "ret", "mov rsp, rcx\nret", "stack pointer is lost"),
     Change("no vzeroupper", "dot", "vzeroupper", "", "upper halves"),
+    Change("no 0 returned", "dot", "xor eax, eax", "", "rax is not 0", nth=1),
+    Change("1 returned", "mad", "xor eax, eax", "mov eax, 1", "rax is not 0", nth=1),
     Change("no sfence", "stream", "sfence", "", "fence"),
     Change("streams without a look at the alignment", "stream", "jne L1", "", "aligned"),
     Change("streams with half the alignment", "stream", "test r11, 31", "test r11, 15", "aligned"),

@@ -89,7 +89,9 @@ class Frame:
         return [(self._scratch + 16 * n, vector) for n, vector in enumerate(self._vectors)]
 
     def epilogue(self) -> Asm:
+        """Return the end of a kernel, which returns 0, so that a call can end with a jump to the kernel."""
         asm = Asm()
+        asm.ins("xor", "eax", "eax")
         if self._upper:
             asm.ins("vzeroupper")
         for place, vector in self._places():

@@ -145,6 +145,7 @@ class Contract:
     of the granule below it. descending: sums take the sources from the last to the first; source n of this
     contract is then number n from the end of src[]. in_lines: src or dst, the shards
     whose byte n is at 64 * (n / 32) + n % 32, and the side where a butterfly changes the basis; "": neither.
+    returns_zero: the register of a returned number is 0.
     """
 
     operation: str
@@ -183,6 +184,7 @@ class Contract:
     rounds_down: bool = False
     descending: bool = False
     in_lines: str = ""
+    returns_zero: bool = False
 
     def lengths(self, size: int = 8) -> tuple[int, int] | None:
         """The least and the greatest permitted len of `size` bytes, multiples of the granule; None: no len is

@@ -206,6 +206,8 @@ def check_return(contract: Contract, arch: Architecture, start: Start, state: St
         _check_register(state, name, add(stack, offset), f"{name} is not preserved")
     for name in abi.zeros:
         _check_register(state, name, 0, f"{name} is not 0")
+    if contract.returns_zero:
+        _check_register(state, abi.result, 0, f"{abi.result} is not 0")
     for name, word in start.leaves.items():
         _check_register(state, name, word, f"{name} does not hold {word}")
     for condition in state.conditions:

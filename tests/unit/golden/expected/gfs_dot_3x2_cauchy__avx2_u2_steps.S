@@ -9,6 +9,7 @@
  * reads:     [src[j], src[j] + len), its constants, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  no overlap of dst with src
+ * returns:   0 in eax
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 16 ymm registers
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
@@ -440,6 +441,7 @@ GFSMITH_FUNCTION(gfs_dot_3x2_cauchy__avx2_u2_steps)
     .byte 0x00,0x7a,0xf4,0x8e,0xf5,0x8f,0x01,0x7b,0xf7,0x8d,0x03,0x79,0x02,0x78,0xf6,0x8c,0x00,0xf3,0xfb,0x08,0xeb,0x18,0x10,0xe3,0xcb,0x38,0x30,0xc3,0x20,0xd3,0xdb,0x28 # +128
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x0f,0x28,0x34,0x24                                # movaps xmm6, [rsp]
     GFSMITH_CFI(.cfi_restore 23)
@@ -473,6 +475,7 @@ GFSMITH_FUNCTION(gfs_dot_3x2_cauchy__avx2_u2_steps)
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rsi)
     .byte 0xc3                                               # ret
 #else
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5d                                               # pop rbp
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbp)

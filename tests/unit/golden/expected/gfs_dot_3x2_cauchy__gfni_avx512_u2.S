@@ -9,6 +9,7 @@
  * reads:     [src[j], src[j] + len), its constants, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  no overlap of dst with src
+ * returns:   0 in eax
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 14 zmm registers, k1
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
@@ -134,6 +135,7 @@ GFSMITH_FUNCTION(gfs_dot_3x2_cauchy__gfni_avx512_u2)
     .byte 0xfe,0xff,0x7f,0x3f,0xe1,0x0e,0xf9,0xfc # +32
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5f                                               # pop rdi
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rdi)
@@ -141,6 +143,7 @@ GFSMITH_FUNCTION(gfs_dot_3x2_cauchy__gfni_avx512_u2)
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rsi)
     .byte 0xc3                                               # ret
 #else
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0xc3                                               # ret
 #endif

@@ -9,6 +9,7 @@
  * reads:     [src[j], src[j] + len), coeffs, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  no overlap of dst with src
+ * returns:   0 in eax
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 3 zmm registers, k1
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
@@ -99,6 +100,7 @@ GFSMITH_FUNCTION(gfs_dot_nx1__gfni_avx512_u1)
     .byte 0x62,0xd1,0x7f,0x49,0x7f,0x04,0x03                 # vmovdqu8 [r11+rax]{k1}, zmm0
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5f                                               # pop rdi
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rdi)
@@ -106,6 +108,7 @@ GFSMITH_FUNCTION(gfs_dot_nx1__gfni_avx512_u1)
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rsi)
     .byte 0xc3                                               # ret
 #else
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0xc3                                               # ret
 #endif

@@ -9,6 +9,7 @@
  * reads:     [src[j], src[j] + len), coeffs, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  no overlap of dst with src
+ * returns:   0 in eax
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 2 zmm registers, k1
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
@@ -196,6 +197,7 @@ GFSMITH_FUNCTION(gfs_dot_nx1__gfni_avx512_u2_rows_shuffled_pipe_nt)
     .byte 0x62,0xd1,0x7f,0x49,0x7f,0x04,0x03                 # vmovdqu8 [r11+rax]{k1}, zmm0
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)
@@ -205,6 +207,7 @@ GFSMITH_FUNCTION(gfs_dot_nx1__gfni_avx512_u2_rows_shuffled_pipe_nt)
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rsi)
     .byte 0xc3                                               # ret
 #else
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)

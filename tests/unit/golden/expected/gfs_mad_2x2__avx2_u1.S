@@ -9,6 +9,7 @@
  * reads:     [src[j], src[j] + len), [dst[i], dst[i] + len), coeffs, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  dst may be src
+ * returns:   0 in eax
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 14 ymm registers
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
@@ -313,6 +314,7 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
 # .L30:
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x0f,0x28,0x34,0x24                                # movaps xmm6, [rsp]
     GFSMITH_CFI(.cfi_restore 23)
@@ -340,6 +342,7 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rsi)
     .byte 0xc3                                               # ret
 #else
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)

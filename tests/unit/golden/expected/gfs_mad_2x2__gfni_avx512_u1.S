@@ -9,6 +9,7 @@
  * reads:     [src[j], src[j] + len), [dst[i], dst[i] + len), coeffs, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  dst may be src
+ * returns:   0 in eax
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 8 zmm registers, k1
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
@@ -104,6 +105,7 @@ GFSMITH_FUNCTION(gfs_mad_2x2__gfni_avx512_u1)
     .byte 0x62,0xd1,0x7f,0x49,0x7f,0x2c,0x03                 # vmovdqu8 [r11+rax]{k1}, zmm5
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)
@@ -113,6 +115,7 @@ GFSMITH_FUNCTION(gfs_mad_2x2__gfni_avx512_u1)
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rsi)
     .byte 0xc3                                               # ret
 #else
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)

@@ -9,6 +9,7 @@
  * reads:     [src[j], src[j] + len), coeffs, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  dst may be src
+ * returns:   0 in eax
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 5 ymm registers
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
@@ -156,6 +157,7 @@ GFSMITH_FUNCTION(gfs_mul_nx1__avx2_u1)
     .byte 0x0f,0x85,0x79,0xfe,0xff,0xff                      # jnz .L2
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)
@@ -165,6 +167,7 @@ GFSMITH_FUNCTION(gfs_mul_nx1__avx2_u1)
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rsi)
     .byte 0xc3                                               # ret
 #else
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)

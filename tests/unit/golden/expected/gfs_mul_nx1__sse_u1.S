@@ -9,6 +9,7 @@
  * reads:     [src[j], src[j] + len), coeffs, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  dst may be src
+ * returns:   0 in eax
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 6 xmm registers
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
@@ -150,6 +151,7 @@ GFSMITH_FUNCTION(gfs_mul_nx1__sse_u1)
     .byte 0x0f,0x85,0x89,0xfe,0xff,0xff                      # jnz .L2
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)
     .byte 0x5f                                               # pop rdi
@@ -158,6 +160,7 @@ GFSMITH_FUNCTION(gfs_mul_nx1__sse_u1)
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rsi)
     .byte 0xc3                                               # ret
 #else
+    .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)
     .byte 0xc3                                               # ret
