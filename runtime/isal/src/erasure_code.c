@@ -34,7 +34,7 @@ void ec_init_tables_base(int k, int rows, byte *a, byte *gftbls) {
 /* Encode short shards with more outputs than a kernel has, part by part. False: some parts are not
  * computed. */
 static bool encode_in_parts(int len, int k, int rows, byte *gftbls, byte **data, byte **coding) {
-  if (len > GFS_ISAL_UNCOMPARED || rows <= GFS_ISAL_SHORT_OUTPUTS)
+  if (len > GFS_ISAL_UNSEARCHED || rows <= GFS_ISAL_SHORT_OUTPUTS)
     return false;
   int parts = (rows + GFS_ISAL_SHORT_OUTPUTS - 1) / GFS_ISAL_SHORT_OUTPUTS;
   for (int done = 0, part; done < rows; done += part, parts--) {
@@ -64,12 +64,23 @@ static GFS_NOT_INLINED void encode(int len, int k, int rows, byte *gftbls, byte 
   gfs_isal_apply(&call, GFS_OPERATION_dot);
 }
 
+/* Encode with a matrix that an earlier call has met. Not inlined, so that shorter calls save no
+ * registers. */
+static GFS_NOT_INLINED void encode_met(int len, int k, int rows, byte *gftbls, byte **data,
+                                       byte **coding) {
+  gfsmith_kernel *kernel = gfs_isal_met_dot(len, k, rows, gftbls);
+  if (kernel != NULL)
+    kernel((size_t)len, (size_t)k, gftbls, (const uint8_t *const *)data, coding);
+  else
+    encode(len, k, rows, gftbls, data, coding);
+}
+
 void ec_encode_data(int len, int k, int rows, byte *gftbls, byte **data, byte **coding) {
   gfsmith_kernel *kernel = gfs_isal_short_dot(len, k, rows, gftbls);
   if (kernel != NULL)
     kernel((size_t)len, (size_t)k, gftbls, (const uint8_t *const *)data, coding);
   else
-    encode(len, k, rows, gftbls, data, coding);
+    encode_met(len, k, rows, gftbls, data, coding);
 }
 
 static GFS_NOT_INLINED void update(int len, int k, int rows, byte *entries, byte **data,

@@ -33,26 +33,33 @@ static bool rows_are_matrices(const uint8_t *entries, size_t inputs, size_t outp
 }
 
 /* The best kernel for dot in cache: of the known matrix or of the sum that the tables contain, else
- * `dense`; NULL if several kernels are needed. */
+ * `dense`; NULL if several kernels are needed. Short calls of this shape then know the matrix. */
 static gfsmith_kernel *compared(gfsmith_kernel *dense, const uint8_t *entries, size_t inputs,
                                 size_t outputs) {
   const gfs_isa *isa = gfs_dispatch_isa();
   const gfs_known_matrix *known = gfs_isal_known(isa, entries, inputs, outputs);
-  if (known != NULL)
-    return known->outputs == outputs ? gfs_isal_known_kernel(isa, known, GFS_PATH_cached) : NULL;
+  if (known != NULL && known->outputs < outputs)
+    return NULL;
+  gfsmith_kernel *kernel =
+      known != NULL ? gfs_isal_known_kernel(isa, known, GFS_PATH_cached) : NULL;
+  gfs_isal_meet(entries, inputs, outputs, kernel);
+  if (kernel != NULL)
+    return kernel;
   if (outputs == 1 && gfs_isal_all_ones(entries, inputs))
     return gfs_isal_kernel(isa, GFS_OPERATION_xor, inputs, 1, GFS_PATH_cached);
   return dense;
 }
 
 gfsmith_kernel *gfs_isal_dot(int len, int k, int rows, const uint8_t *entries) {
-  if (!gfs_isal_within(len, GFS_OWN_CACHE_LEAST) || !gfs_isal_within(k, GFS_ISAL_SHORT_INPUTS) ||
-      !gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS) ||
+  if (!gfs_isal_within(len, GFS_OWN_CACHE_LEAST) || !gfs_isal_shape_is_short(k, rows) ||
       (size_t)len * (size_t)(k + rows) > GFS_OWN_CACHE_LEAST)
     return NULL;
   gfsmith_kernel *kernel =
       atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_dot][rows], memory_order_relaxed);
   if (kernel == NULL || !rows_are_matrices(entries, (size_t)k, (size_t)rows))
     return NULL;
-  return len <= GFS_ISAL_UNCOMPARED ? kernel : compared(kernel, entries, (size_t)k, (size_t)rows);
+  bool compare =
+      len > GFS_ISAL_UNSEARCHED ||
+      (len > GFS_ISAL_UNCOMPARED && gfs_isal_met((size_t)k, (size_t)rows) == GFS_ISAL_MET_NOTHING);
+  return compare ? compared(kernel, entries, (size_t)k, (size_t)rows) : kernel;
 }

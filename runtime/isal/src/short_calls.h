@@ -8,17 +8,19 @@
 #include <stdatomic.h>
 
 #include "dispatch.h"
+#include "met_tables.h"
 #include "table_entries.h"
 
 /* The most sources and outputs of such a call. */
 enum { GFS_ISAL_SHORT_INPUTS = 250, GFS_ISAL_SHORT_OUTPUTS = 6 };
 
-/* The most bytes of a shard for which dot does not look for a known matrix: the comparison of the
- * coefficients takes about as long as the kernel of the known matrix gains. */
-enum { GFS_ISAL_UNCOMPARED = 512 };
+/* The most bytes of a shard for which dot does not compare its tables with the known matrix of
+ * their shape (met_tables.h), and for which it does not look for others: then the comparisons take
+ * about as long as the kernel of the known matrix gains. */
+enum { GFS_ISAL_UNCOMPARED = 256, GFS_ISAL_UNSEARCHED = 512 };
 
 /* All calls up to these limits are in cache on every CPU. */
-_Static_assert(GFS_ISAL_UNCOMPARED *(GFS_ISAL_SHORT_INPUTS + GFS_ISAL_SHORT_OUTPUTS) <=
+_Static_assert(GFS_ISAL_UNSEARCHED *(GFS_ISAL_SHORT_INPUTS + GFS_ISAL_SHORT_OUTPUTS) <=
                    GFS_OWN_CACHE_LEAST,
                "a short call has to be in cache");
 
@@ -43,14 +45,38 @@ static inline bool gfs_isal_rows_begin_as_matrices(const uint8_t *entries, size_
   return true;
 }
 
+/* The kernel that reads these tables in place, if they are of the form MATRICES; else NULL. */
+static inline gfsmith_kernel *gfs_isal_dense(int k, int rows, const uint8_t *entries) {
+  return gfs_isal_rows_begin_as_matrices(entries, (size_t)k, (size_t)rows)
+             ? atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_dot][rows], memory_order_relaxed)
+             : NULL;
+}
+
+static inline bool gfs_isal_shape_is_short(int k, int rows) {
+  return gfs_isal_within(k, GFS_ISAL_SHORT_INPUTS) && gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS);
+}
+
 /* Return the kernel for the call gfs_isal_apply(len, k, rows, ..., k, ...), GFS_OPERATION_dot, of
- * up to GFS_ISAL_UNCOMPARED bytes. NULL: gfs_isal_dot may know one. */
+ * up to GFS_ISAL_UNCOMPARED bytes. NULL: another function may know one. */
 static inline gfsmith_kernel *gfs_isal_short_dot(int len, int k, int rows, const uint8_t *entries) {
-  if (!gfs_isal_within(len, GFS_ISAL_UNCOMPARED) || !gfs_isal_within(k, GFS_ISAL_SHORT_INPUTS) ||
-      !gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS) ||
-      !gfs_isal_rows_begin_as_matrices(entries, (size_t)k, (size_t)rows))
+  bool is_short = gfs_isal_within(len, GFS_ISAL_UNCOMPARED) && gfs_isal_shape_is_short(k, rows);
+  return is_short ? gfs_isal_dense(k, rows, entries) : NULL;
+}
+
+/* The same for longer shards, if the matrix is the one that is kept for its shape, or if no search
+ * for a known matrix pays. NULL: gfs_isal_dot may know one. */
+static inline gfsmith_kernel *gfs_isal_met_dot(int len, int k, int rows, const uint8_t *entries) {
+  if (!gfs_isal_within(len, GFS_OWN_CACHE_LEAST) || !gfs_isal_shape_is_short(k, rows) ||
+      (size_t)len * (size_t)(k + rows) > GFS_OWN_CACHE_LEAST)
     return NULL;
-  return atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_dot][rows], memory_order_relaxed);
+  unsigned met = gfs_isal_met((size_t)k, (size_t)rows);
+  gfsmith_kernel *kernel = met - 1 < GFS_ISAL_MET_TABLES
+                               ? gfs_isal_met_kernel(met, entries, (size_t)k * (size_t)rows)
+                               : NULL;
+  if (kernel != NULL)
+    return kernel;
+  bool searched = len <= GFS_ISAL_UNSEARCHED && met != GFS_ISAL_MET_NOTHING;
+  return searched ? gfs_isal_dense(k, rows, entries) : NULL;
 }
 
 /* The same for any length and any entries; NULL if gfs_isal_apply has to convert the tables, or the

@@ -63,7 +63,11 @@ MUTANTS = (
         "ec_encode_data",
     ),
     (Mutant("count > 0", "count > 1", within="are_matrices"), "gfni_avx512", "ec_encode_data"),
-    (Mutant("known->outputs == outputs", "known->outputs <= outputs"), "gfni_avx512", "ec_encode_data"),
+    (
+        Mutant("known->outputs < outputs", "known->outputs > outputs", within="compared"),
+        "gfni_avx512",
+        "ec_encode_data",
+    ),
     (Mutant("outputs == 1", "outputs > 0", within="compared"), "gfni_avx512", "ec_encode_data"),
     (Mutant("operation = GFS_OPERATION_mad;", ";"), "avx2", "ec_encode_data"),
     (Mutant("call->src + from", "call->src"), "avx2", "ec_encode_data"),

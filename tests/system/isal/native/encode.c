@@ -17,8 +17,8 @@ typedef int mul(int, byte *, void *, void *);
 typedef void tables(int, int, byte *, byte *);
 typedef void matrix(byte *, int, int);
 
-static const int LENGTHS[] = {-1, 0,  1,   7,   15,  16,   31,   32,  63,
-                              64, 65, 127, 128, 200, 1000, 4096, 8191};
+static const int LENGTHS[] = {-1, 0,  1,   7,   15,  16,  31,   32,   63,
+                              64, 65, 127, 128, 200, 300, 1000, 4096, 8191};
 enum { LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS, MATRIX = 255 * 20, WIDEST = 300 };
 
 static byte coefficients[(WIDEST + 20) * WIDEST];
@@ -27,16 +27,17 @@ static byte coefficients[(WIDEST + 20) * WIDEST];
 enum { MATRICES = LIBRARIES, TABLES };
 static byte made[TABLES][32 * MATRIX];
 
-/* Matrices of `rows` parities: of the two codes (known matrices), random, with zeros at the
- * beginnings of rows, and all ones. */
-enum { RS, CAUCHY, CAUCHY_BUT_ONE, RANDOM, ZEROS, ONES, KINDS };
+/* Matrices of `rows` parities: of the two codes (known matrices) and with another last element,
+ * random, with zeros at the beginnings of rows, and all ones. */
+enum { RS, RS_BUT_ONE, CAUCHY, CAUCHY_BUT_ONE, RANDOM, ZEROS, ONES, KINDS };
 
 static void fill_matrix(int k, int rows, unsigned kind) {
   byte *parity = coefficients + k * k;
   if (kind <= CAUCHY_BUT_ONE)
-    ((matrix *)pair_function(REAL, kind == RS ? "gf_gen_rs_matrix" : "gf_gen_cauchy1_matrix"))(
-        coefficients, k + rows, k);
-  if (kind == CAUCHY_BUT_ONE)
+    ((matrix *)pair_function(REAL, kind <= RS_BUT_ONE ? "gf_gen_rs_matrix"
+                                                      : "gf_gen_cauchy1_matrix"))(coefficients,
+                                                                                  k + rows, k);
+  if (kind == RS_BUT_ONE || kind == CAUCHY_BUT_ONE)
     parity[k * rows - 1] ^= 1;
   for (int n = 0; kind >= RANDOM && n < k * rows; n++)
     parity[n] = kind == ONES ? 1 : (byte)pair_random();
