@@ -7,7 +7,7 @@
 
 #include "dispatch.h"
 
-/* The static analysis knows kernels as functions without a result. */
+/* In the static analysis kernels have no result. */
 #if (defined(__x86_64__) || defined(_M_X64)) && !defined(__FRAMAC__)
 #define GFS_KERNELS_RETURN_ZERO 1
 #else

@@ -1,9 +1,10 @@
 /* met_tables.h: the tables of known matrices that calls have met, so that a short call compares
  * its tables with those of one matrix.
  *
- * For each number of sources and outputs the first known matrix is kept for ever. A table of
- * another matrix of this shape is computed as if it were not known up to GFS_ISAL_UNSEARCHED bytes
- * of a shard. */
+ * For each number of sources and outputs the first known matrix is kept until the program ends.
+ * Calls with another matrix of this shape do not look for it up to GFS_ISAL_UNSEARCHED bytes of a
+ * shard.
+ */
 #ifndef GFS_ISAL_MET_TABLES_H
 #define GFS_ISAL_MET_TABLES_H
 
