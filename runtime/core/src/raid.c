@@ -59,7 +59,7 @@ static gfsmith_kernel *find_generator(const gfs_isa *isa, unsigned k, unsigned m
 }
 
 /* Let the short calls like this one find the kernel. */
-static void shorten(const gfs_isa *isa, unsigned k, unsigned m, gfsmith_kernel *kernel) {
+static void enter_short(const gfs_isa *isa, unsigned k, unsigned m, gfsmith_kernel *kernel) {
   gfs_raid_short *calls = &gfs_raid_shorts[m - 1][k];
   if (!gfs_may_end_calls(isa) || atomic_load_explicit(&calls->isa, memory_order_relaxed) == isa)
     return;
@@ -81,7 +81,7 @@ gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, g
   if (kernel == NULL)
     return GFSMITH_EUNSUPPORTED;
   if (path == GFS_PATH_cached)
-    shorten(isa, k, m, kernel);
+    enter_short(isa, k, m, kernel);
   *pass = (gfs_raid_pass){.kernel = kernel, .inputs = k, .outputs = m};
   return GFSMITH_OK;
 }

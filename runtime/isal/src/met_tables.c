@@ -4,13 +4,13 @@ gfs_isal_table gfs_isal_met_tables[GFS_ISAL_MET_TABLES];
 _Atomic(unsigned char) gfs_isal_met_shapes[GFS_ISAL_MET_OUTPUTS + 1][GFS_ISAL_MET_INPUTS + 1];
 
 /* The number of tables that are in use, or more. */
-static atomic_uint used;
+static atomic_uint met_tables_claimed;
 
 /* Take a table that no call uses; NULL if there is none. */
-static gfs_isal_table *take(void) {
-  if (atomic_load_explicit(&used, memory_order_relaxed) >= GFS_ISAL_MET_TABLES)
+static gfs_isal_table *claim_met_table(void) {
+  if (atomic_load_explicit(&met_tables_claimed, memory_order_relaxed) >= GFS_ISAL_MET_TABLES)
     return NULL;
-  unsigned number = atomic_fetch_add_explicit(&used, 1, memory_order_relaxed);
+  unsigned number = atomic_fetch_add_explicit(&met_tables_claimed, 1, memory_order_relaxed);
   return number < GFS_ISAL_MET_TABLES ? &gfs_isal_met_tables[number] : NULL;
 }
 
@@ -18,7 +18,7 @@ void gfs_isal_meet(const uint8_t *entries, size_t inputs, size_t outputs, gfsmit
   if (inputs > GFS_ISAL_MET_INPUTS || gfs_isal_met(inputs, outputs) - 1 < GFS_ISAL_MET_TABLES)
     return;
   bool fits = kernel != NULL && inputs * outputs <= GFS_ISAL_MET_ENTRIES;
-  gfs_isal_table *table = fits ? take() : NULL;
+  gfs_isal_table *table = fits ? claim_met_table() : NULL;
   unsigned char state = GFS_ISAL_MET_IN_VAIN;
   if (table != NULL) {
     table->kernel = kernel;

@@ -80,8 +80,8 @@ int pq_check_base(int vects, int len, void **array) {
 /* Run the kernel of a short call, with at least two data vectors, that an earlier call has found;
  * any other call: `rest`. The vectors are not compared with NULL: for the plain C above they must
  * not be NULL either. */
-static GFS_INLINED int generate(int vects, unsigned m, int len, void **array,
-                                int (*rest)(int, int, void **)) {
+static GFS_INLINED int generate_short(int vects, unsigned m, int len, void **array,
+                                      int (*rest)(int, int, void **)) {
   unsigned k = (unsigned)vects - m, beyond = k - 2;
   if (GFS_UNLIKELY(beyond > GFSMITH_RAID_MAX_DATA - 2))
     return rest(vects, len, array);
@@ -103,7 +103,7 @@ static GFS_NOT_INLINED int generate_xor(int vects, int len, void **array) {
 }
 
 int xor_gen(int vects, int len, void **array) {
-  return generate(vects, 1, len, array, generate_xor);
+  return generate_short(vects, 1, len, array, generate_xor);
 }
 
 int xor_check(int vects, int len, void **array) {
@@ -125,7 +125,9 @@ static GFS_NOT_INLINED int generate_pq(int vects, int len, void **array) {
   return 0;
 }
 
-int pq_gen(int vects, int len, void **array) { return generate(vects, 2, len, array, generate_pq); }
+int pq_gen(int vects, int len, void **array) {
+  return generate_short(vects, 2, len, array, generate_pq);
+}
 
 int pq_check(int vects, int len, void **array) {
   if (vects < 4)
