@@ -13,17 +13,29 @@ static uint32_t residue(unsigned width, uint32_t x) {
   return x == modulus ? 0 : x;
 }
 
+enum { TOGETHER = 8 /* butterflies that a compiler can make vectors of */ };
+
+/* Butterflies of x and y, whose numbers are at most `most`. */
+static inline void butterflies_of(unsigned count, uint32_t *restrict x, uint32_t *restrict y,
+                                  uint32_t most) {
+  for (unsigned i = 0; i < count; i++) {
+    const uint32_t a = x[i], b = y[i];
+    x[i] = a + b;
+    y[i] = a + (most - b);
+  }
+}
+
 /* Numbers up to the modulus, whose residues replace them. In between they are at most n times as
  * large, so they have 32 bits: n <= 2^width <= 2^16. */
 static void walsh(unsigned width, unsigned n, uint32_t *a) {
   uint32_t most = (UINT32_C(1) << width) - 1;
   for (unsigned d = 1; d < n; d *= 2, most *= 2)
     for (unsigned at = 0; at < n; at += 2 * d)
-      for (unsigned i = at; i < at + d; i++) {
-        uint32_t x = a[i], y = a[i + d];
-        a[i] = x + y;
-        a[i + d] = x + (most - y);
-      }
+      if (d < TOGETHER)
+        butterflies_of(d, a + at, a + at + d, most);
+      else
+        for (unsigned i = at; i < at + d; i += TOGETHER)
+          butterflies_of(TOGETHER, a + i, a + i + d, most);
   for (unsigned i = 0; i < n; i++)
     a[i] = residue(width, a[i]);
 }
@@ -35,17 +47,22 @@ static unsigned field_width(const gfs_cantor *field) {
   return width;
 }
 
-void gfs_locator(const gfs_cantor *field, unsigned n, const bool *unknown, uint32_t *logarithm,
-                 uint32_t *work) {
-  const unsigned width = field_width(field);
-  for (unsigned i = 0; i < n; i++) {
-    logarithm[i] = unknown[i];
-    work[i] = i == 0 ? 0 : field->logarithm[i];
+void gfs_locator_prepare(const gfs_cantor *field, unsigned most, uint32_t *spectra) {
+  for (unsigned n = 1; n <= most; n *= 2) {
+    for (unsigned i = 0; i < n; i++)
+      spectra[n + i] = i == 0 ? 0 : field->logarithm[i];
+    walsh(field_width(field), n, spectra + n);
   }
-  walsh(width, n, logarithm);
-  walsh(width, n, work);
+}
+
+void gfs_locator(const gfs_cantor *field, unsigned n, const uint32_t *spectra, const bool *unknown,
+                 uint32_t *logarithm) {
+  const unsigned width = field_width(field);
   for (unsigned i = 0; i < n; i++)
-    logarithm[i] = residue(width, logarithm[i] * work[i]);
+    logarithm[i] = unknown[i];
+  walsh(width, n, logarithm);
+  for (unsigned i = 0; i < n; i++)
+    logarithm[i] = residue(width, logarithm[i] * spectra[n + i]);
   walsh(width, n, logarithm);
   /* A division by n, because order is 1. */
   for (unsigned i = 0; i < n; i++)

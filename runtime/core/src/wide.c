@@ -62,6 +62,7 @@ struct gfsmith_wide {
   unsigned block;  /* points of a block */
   unsigned points; /* the least power of two >= block + the shards behind block 0 */
   gfs_cantor field;
+  uint32_t *spectra; /* of logarithms (locator.h), twice as many numbers as points */
   gfs_transform transform;
   gfs_products to_rows, to_shards; /* of shards, with results in the basis of rows, and back */
 };
@@ -119,7 +120,13 @@ static gfsmith_status create_tables(gfsmith_wide *wide) {
   if (status == GFSMITH_OK)
     status = gfs_products_create(&wide->to_shards, &wide->transform, &wide->field, GFS_BASIS_ROW,
                                  GFS_BASIS_SHARD);
-  return status;
+  if (status != GFSMITH_OK)
+    return status;
+  wide->spectra = malloc(2 * sizeof(uint32_t) * wide->points);
+  if (wide->spectra == NULL)
+    return GFSMITH_ENOMEM;
+  gfs_locator_prepare(&wide->field, wide->points, wide->spectra);
+  return GFSMITH_OK;
 }
 
 bool gfsmith_wide_has_shape(const char *code, unsigned k, unsigned m) {
@@ -157,6 +164,7 @@ void gfsmith_wide_destroy(gfsmith_wide *wide) {
   gfs_products_destroy(&wide->to_shards);
   gfs_products_destroy(&wide->to_rows);
   gfs_transform_destroy(&wide->transform);
+  free(wide->spectra);
   gfs_cantor_destroy(&wide->field);
   free(wide);
 }
@@ -448,7 +456,7 @@ static bool is_unknown(const gfsmith_wide *wide, const wide_loss *lost, unsigned
 /* Used shards are multiplied by the locator, wanted ones are divided by its derivative. */
 static gfsmith_status fill_constants(const gfsmith_wide *wide, wide_loss *lost) {
   const unsigned n = lost->points, group = wide->field.order - 1;
-  uint32_t *logarithm = malloc(2 * sizeof(uint32_t) * n);
+  uint32_t *logarithm = malloc(n * sizeof *logarithm);
   bool *unknown = calloc(n, sizeof *unknown);
   if (logarithm == NULL || unknown == NULL) {
     free(logarithm);
@@ -457,7 +465,7 @@ static gfsmith_status fill_constants(const gfsmith_wide *wide, wide_loss *lost) 
   }
   for (unsigned point = 0; point < n; point++)
     unknown[point] = is_unknown(wide, lost, point);
-  gfs_locator(&wide->field, n, unknown, logarithm, logarithm + n);
+  gfs_locator(&wide->field, n, wide->spectra, unknown, logarithm);
   for (unsigned i = 0; i < wide->k + wide->m; i++) {
     if (!lost->used[i] && !lost->wanted[i])
       continue;
