@@ -59,23 +59,25 @@ static void find_fours(gfs_fours *fours, const gfs_isa *isa) {
 }
 
 /* The kernels for elements in lines, unless the set lacks one. */
-static void find_ends(gfs_ends *ends, const gfs_isa *isa) {
-  const gfs_ends found = {
-      gfs_dispatch_kernel(isa, GFS_OPERATION_ifft4lines, END_PLANES, END_PLANES, GFS_PATH_cached),
-      gfs_dispatch_kernel(isa, GFS_OPERATION_fft4lines, END_PLANES, END_PLANES, GFS_PATH_cached)};
+static void find_ends(gfs_transform *t, const gfs_isa *isa) {
+  gfs_ends found = {t->bytes.ifft4, t->bytes.fft4};
+  if (t->planes > 1)
+    found = (gfs_ends){
+        gfs_dispatch_kernel(isa, GFS_OPERATION_ifft4lines, END_PLANES, END_PLANES, GFS_PATH_cached),
+        gfs_dispatch_kernel(isa, GFS_OPERATION_fft4lines, END_PLANES, END_PLANES, GFS_PATH_cached)};
   if (found.first != NULL && found.last != NULL)
-    *ends = found;
+    t->ends = found;
 }
 
 static bool find_all_kernels(gfs_transform *t, const gfs_isa *isa) {
-  if (t->planes > 1)
-    find_ends(&t->ends, isa);
   find_fours(&t->fours, isa);
   t->dot = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, t->planes, t->planes, GFS_PATH_cached);
   t->mad = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, 1, 1, GFS_PATH_cached);
   t->mads = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, 0, 1, GFS_PATH_cached);
-  return t->dot != NULL && t->mad != NULL && find_kernels(&t->bytes, isa, 1) &&
-         (t->planes == 1 || find_kernels(&t->words, isa, t->planes));
+  bool found = t->dot != NULL && t->mad != NULL && find_kernels(&t->bytes, isa, 1) &&
+               (t->planes == 1 || find_kernels(&t->words, isa, t->planes));
+  find_ends(t, isa);
+  return found;
 }
 
 static uint8_t *group_of(const gfs_butterflies *b, unsigned c) {
@@ -87,9 +89,9 @@ static uint8_t *constant_of(const gfs_butterflies *b, unsigned c) {
   return group_of(b, c / 2) + (1 + c % 2) * b->entry;
 }
 
-/* True if the tables of `b` are also those of the kernels for elements in lines. */
+/* True if the tables of `b` also have the change of the basis, for elements in lines. */
 static bool has_ends(const gfs_transform *t, const gfs_butterflies *b) {
-  return b == &t->words && t->ends.first != NULL;
+  return t->planes > 1 && b == &t->words && t->ends.first != NULL;
 }
 
 /* Make the tables of the constants of group c, of so many layers: the constant 2 c, then for each
@@ -287,36 +289,41 @@ static bool has_four_layers(const part *p, unsigned at, unsigned size) {
 static bool visit_end(const part *p, unsigned at) {
   if (p->values.visit_end == NULL || at < p->from || at + GFS_END_ROWS > p->to)
     return false;
-  const uint8_t *table = group_of(&p->t->words, (p->first + at) / GFS_END_ROWS);
+  const gfs_butterflies *b = p->t->planes == 1 ? &p->t->bytes : &p->t->words;
+  const uint8_t *table = group_of(b, (p->first + at) / GFS_END_ROWS);
   const gfs_end end = {.t = p->t, .rows = p->rows, .row = at, .table = table};
   return p->values.visit_end(p->values.context, &end);
 }
 
-/* The planes of four rows are contiguous. */
-static uint8_t *end_plane(const gfs_end *end, unsigned i) {
-  return gfs_rows_row(end->rows, end->row) + i * (end->rows->bytes / GFS_TRANSFORM_PLANES);
+/* The planes of four rows, which are contiguous. Returns their number. */
+static unsigned end_planes(const gfs_end *end, uint8_t *rows[END_PLANES]) {
+  const size_t len = end->rows->bytes / end->t->planes;
+  uint8_t *plane = gfs_rows_row(end->rows, end->row);
+  unsigned count = 0;
+  for (; count < GFS_END_ROWS * end->t->planes; count++, plane += len)
+    rows[count] = plane;
+  return count;
 }
 
 void gfs_end_read(const gfs_end *end, const uint8_t *const lines[GFS_END_ROWS]) {
+  const unsigned planes = end->t->planes;
   const uint8_t *src[END_PLANES];
   uint8_t *dst[END_PLANES];
-  for (unsigned i = 0; i < END_PLANES; i++) {
-    src[i] = lines[i / GFS_TRANSFORM_PLANES] + i % GFS_TRANSFORM_PLANES * LINE_PART;
-    dst[i] = end_plane(end, i);
-  }
-  size_t len = end->rows->bytes / GFS_TRANSFORM_PLANES;
-  end->t->ends.first(len, END_PLANES, end->table, src, dst);
+  const unsigned count = end_planes(end, dst);
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    for (unsigned p = 0; p < planes; p++)
+      src[i * planes + p] = lines[i] + p * LINE_PART;
+  end->t->ends.first(end->rows->bytes / planes, count, end->table, src, dst);
 }
 
 void gfs_end_write(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]) {
-  const uint8_t *src[END_PLANES];
-  uint8_t *dst[END_PLANES];
-  for (unsigned i = 0; i < END_PLANES; i++) {
-    src[i] = end_plane(end, i);
-    dst[i] = lines[i / GFS_TRANSFORM_PLANES] + i % GFS_TRANSFORM_PLANES * LINE_PART;
-  }
-  size_t len = end->rows->bytes / GFS_TRANSFORM_PLANES;
-  end->t->ends.last(len, END_PLANES, end->table, src, dst);
+  const unsigned planes = end->t->planes;
+  uint8_t *src[END_PLANES], *dst[END_PLANES];
+  const unsigned count = end_planes(end, src);
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    for (unsigned p = 0; p < planes; p++)
+      dst[i * planes + p] = lines[i] + p * LINE_PART;
+  end->t->ends.last(end->rows->bytes / planes, count, end->table, (const uint8_t *const *)src, dst);
 }
 
 /* Both transforms process a half, a quarter or a 16th before the next one, so that smaller

@@ -481,15 +481,17 @@ static gfsmith_status fill_constants(const gfsmith_wide *wide, wide_loss *lost) 
   return GFSMITH_OK;
 }
 
-static void multiply(const gfs_transform *t, const uint8_t *table, const gfs_rows *from, size_t i,
-                     const gfs_rows *to, size_t j) {
+/* The products of the elements of a row. */
+static void multiply(const gfs_transform *t, const uint8_t *table, size_t bytes,
+                     const uint8_t *from, uint8_t *to) {
+  const size_t len = bytes / t->planes;
   const uint8_t *src[GFS_TRANSFORM_PLANES];
   uint8_t *dst[GFS_TRANSFORM_PLANES];
   for (unsigned p = 0; p < t->planes; p++) {
-    src[p] = gfs_transform_plane(t, from, i, p);
-    dst[p] = gfs_transform_plane(t, to, j, p);
+    src[p] = from + p * len;
+    dst[p] = to + p * len;
   }
-  t->dot(from->bytes / t->planes, t->planes, table, src, dst);
+  t->dot(len, t->planes, table, src, dst);
 }
 
 /* The slice of a repair, the point of row 0, and a row for a shard. */
@@ -516,20 +518,33 @@ static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
     clear(rows, row, row + 1);
     return;
   }
-  load(r->call, r->work, r->one, 0, shard, used_shard(r->call, point + FETCH_ROWS));
+  const gfs_wide_slice *slice = &r->work->now;
+  const uint8_t *const *later = used_shard(r->call, point + FETCH_ROWS), *from = r->one->start;
+  if (gfs_wide_is_row(wide->code->layout, slice)) {
+    fetch_rows(r->call, r->work, shard, later);
+    from = shard[slice->stripe * r->call->sources] + slice->at;
+  } else {
+    load(r->call, r->work, r->one, 0, shard, later);
+  }
   const uint8_t *table = r->call->lost->tables + shard_of(wide, point) * wide->transform.entry;
-  multiply(&wide->transform, table, r->one, 0, rows, row);
+  multiply(&wide->transform, table, rows->bytes, from, gfs_rows_row(rows, row));
 }
 
 static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
   const wide_repair *r = context;
   const gfsmith_wide *wide = r->call->wide;
   const wide_loss *lost = r->call->lost;
-  unsigned shard = shard_of(wide, r->first + row);
+  const gfs_wide_slice *slice = &r->work->now;
+  const unsigned shard = shard_of(wide, r->first + row);
   if (shard == wide->k + wide->m || !lost->wanted[shard])
     return;
-  multiply(&wide->transform, lost->tables + shard * wide->transform.entry, rows, row, r->one, 0);
-  store(r->call, r->work, r->one, 0, r->call->results + shard);
+  uint8_t *const *result = r->call->results + shard;
+  const bool is_row = gfs_wide_is_row(wide->code->layout, slice) && !r->call->slices.streamed;
+  uint8_t *to = is_row ? result[slice->stripe * r->call->targets] + slice->at : r->one->start;
+  multiply(&wide->transform, lost->tables + shard * wide->transform.entry, rows->bytes,
+           gfs_rows_row(rows, row), to);
+  if (!is_row)
+    store(r->call, r->work, r->one, 0, result);
 }
 
 /* Rows = the coefficients of the polynomial that has the values of the product at `size` points.

@@ -1,5 +1,6 @@
 #include "wide_rows.h"
 
+#include <stdalign.h>
 #include <string.h>
 
 #include "gfsmith_wide.h"
@@ -36,9 +37,13 @@ static inline void join(gfs_wide_layout layout, size_t count, const uint8_t *res
   }
 }
 
+bool gfs_wide_is_row(gfs_wide_layout layout, const gfs_wide_slice *slice) {
+  return layout == GFS_WIDE_BYTES && slice->stripes == 1;
+}
+
 bool gfs_wide_has_lines(gfs_wide_layout layout, const gfs_wide_slice *slice) {
-  return layout == GFS_WIDE_HALVES && slice->stripes == 1 &&
-         slice->part % GFSMITH_WIDE_GRANULE == 0;
+  return gfs_wide_is_row(layout, slice) || (layout == GFS_WIDE_HALVES && slice->stripes == 1 &&
+                                            slice->part % GFSMITH_WIDE_GRANULE == 0);
 }
 
 /* Bytes of a shard to the planes of a row: those of one stripe. */
@@ -117,7 +122,8 @@ static GFS_NOT_INLINED void join_row(gfs_wide_layout layout, const gfs_wide_slic
 /* The same around the cache, whose lines need not begin where the shard does. */
 static void stream_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *low,
                          const uint8_t *high, uint8_t *shard) {
-  uint8_t joined[GFS_WIDE_ROW_MOST], *to = joined;
+  alignas(GFS_CACHE_LINE) uint8_t joined[GFS_WIDE_ROW_MOST];
+  uint8_t *to = joined;
   const gfs_wide_slice one = {.stripes = 1, .part = bytes};
   join_row(layout, &one, &to, 0, low, high);
   gfs_stream_copy(shard, joined, bytes);
@@ -146,6 +152,8 @@ static GFS_NOT_INLINED void stream_row(gfs_wide_layout layout, const gfs_wide_sl
      * of a shard are a large part of it, and stores around the cache do not pay. */
     if (slice->stripes > 1 && !has_whole_lines(to, bytes))
       join_row(layout, &one, shard, 0, low, high);
+    else if (layout == GFS_WIDE_BYTES)
+      gfs_stream_copy(to, low, bytes);
     else if (layout == GFS_WIDE_HALVES && has_whole_lines(to, bytes))
       stream_halves(bytes, low, high, to);
     else
@@ -164,13 +172,16 @@ void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_ro
     join_row(layout, slice, shard, pitch, low, high);
 }
 
-void gfs_wide_store_lines(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS], bool stream) {
-  if (!stream) {
-    gfs_end_write(end, lines);
-    return;
-  }
-  uint8_t joined[GFS_END_ROWS][GFS_WIDE_ROW_MOST];
+static GFS_NOT_INLINED void stream_lines(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]) {
+  alignas(GFS_CACHE_LINE) uint8_t joined[GFS_END_ROWS][GFS_WIDE_ROW_MOST];
   gfs_end_write(end, (uint8_t *const[]){joined[0], joined[1], joined[2], joined[3]});
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     gfs_stream_copy(lines[i], joined[i], end->rows->bytes);
+}
+
+void gfs_wide_store_lines(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS], bool stream) {
+  if (stream)
+    stream_lines(end, lines);
+  else
+    gfs_end_write(end, lines);
 }

@@ -12,6 +12,9 @@ typedef enum gfs_wide_layout {
   GFS_WIDE_WORDS   /* every word is a low byte and a high one */
 } gfs_wide_layout;
 
+/* Are the slices of shards like rows: bytes of one stripe? */
+bool gfs_wide_is_row(gfs_wide_layout layout, const gfs_wide_slice *slice);
+
 /* Are the slices of shards lines (gfs_ends), and rows those of one stripe? */
 bool gfs_wide_has_lines(gfs_wide_layout layout, const gfs_wide_slice *slice);
 

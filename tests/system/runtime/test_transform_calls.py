@@ -111,7 +111,7 @@ class Recorder:
         assert found.value is not None
         made = np.frombuffer(ctypes.string_at(found.value, count * CALL.itemsize), CALL)
         found, last = [], 0
-        for n in np.flatnonzero(np.isin(made["operation"], list(LINES))):
+        for n in np.flatnonzero([self._has_lines(call) for call in made]):
             found += [made[last:n], self._in_place(made[n])]
             last = n + 1
         return np.concatenate([*found, made[last:]])
@@ -125,22 +125,31 @@ class Recorder:
         assert (places >= 0).all() and (kept == kept[0]).all()
         return (row * self.row_bytes + within)[:, kept[0]]
 
+    def _has_lines(self, call: Any) -> bool:
+        """True for a call from or to lines: lines of elements of one byte are like rows, with kernels that may
+        work in place."""
+        alike = self.setup.planes == 1 and int(call["operation"]) in LINES.values()
+        return int(call["operation"]) in LINES or (alike and call["src"][0] != call["dst"][0])
+
     def _in_place(self, call: Any) -> Any:
         """Return the visits and the call on rows that have the effect of a call from or to lines."""
-        operation = LINES[int(call["operation"])]
+        operation = LINES.get(int(call["operation"]), int(call["operation"]))
         forward = OPERATIONS[operation] == "fft4"
-        src, dst = call["src"][:8], call["dst"][:8]
+        planes, count = self.setup.planes, 4 * self.setup.planes
+        src, dst = call["src"][:count], call["dst"][:count]
         rows, lines = (src, dst) if forward else (dst, src)
-        (row,) = np.flatnonzero(self._starts == int(rows[0]) - START)
+        found = np.flatnonzero(self._starts == int(rows[0]) - START)
+        assert len(found) == 1
+        row = found[0]
         length = int(call["len"])
-        assert call["k"] == 8 and length * 2 == self.row_bytes and row % 4 == 0
-        assert (rows == rows[0] + np.arange(8, dtype=np.uint64) * np.uint64(length)).all()
-        places = [LINES_START + LINES_PITCH * (row + i) + 32 * plane for i in range(4) for plane in (0, 1)]
+        assert call["k"] == count and length * planes == self.row_bytes and row % 4 == 0
+        assert (rows == rows[0] + np.arange(count, dtype=np.uint64) * np.uint64(length)).all()
+        places = [LINES_START + LINES_PITCH * (row + i) + 32 * p for i in range(4) for p in range(planes)]
         assert (lines == np.array(places, dtype=np.uint64)).all()
-        columns = self.maps(int(call["table"]), 14)
-        assert np.array_equal(columns[12], change(self.setup.code))
+        if planes > 1:
+            assert np.array_equal(self.maps(int(call["table"]), 14)[12], change(self.setup.code))
         alike = np.array([call], dtype=CALL)
-        alike["operation"], alike["src"][:, :8], alike["dst"][:, :8] = operation, rows, rows
+        alike["operation"], alike["src"][:, :count], alike["dst"][:, :count] = operation, rows, rows
         visits = np.zeros(4, CALL)
         visits["operation"], visits["k"] = VISIT, row + np.arange(4)
         return np.concatenate([alike, visits] if forward else [visits, alike])
@@ -457,11 +466,13 @@ MUTANTS = (
     Mutant("(p->first + at) / GFS_END_ROWS", "at / GFS_END_ROWS"),
     Mutant("at + GFS_END_ROWS > p->to", "false"),
     Mutant("at < p->from", "false"),
-    Mutant("i % GFS_TRANSFORM_PLANES * LINE_PART", "0", within="gfs_end_read"),
-    Mutant("i % GFS_TRANSFORM_PLANES * LINE_PART", "0", within="gfs_end_write"),
+    Mutant("p * LINE_PART", "0", within="gfs_end_read"),
+    Mutant("p * LINE_PART", "0", within="gfs_end_write"),
+    Mutant("{t->bytes.ifft4, t->bytes.fft4}", "{t->bytes.fft4, t->bytes.fft4}"),
+    Mutant("plane += len", "plane += 2 * len"),
     Mutant("gfs_rows_row(end->rows, end->row)", "end->rows->start"),
-    Mutant("lines[i / GFS_TRANSFORM_PLANES]", "lines[0]", within="gfs_end_read"),
-    Mutant("lines[i / GFS_TRANSFORM_PLANES]", "lines[0]", within="gfs_end_write"),
+    Mutant("lines[i]", "lines[0]", within="gfs_end_read"),
+    Mutant("lines[i]", "lines[0]", within="gfs_end_write"),
     Mutant("group_of(b, c) + GROUP * b->entry", "group_of(b, c) + 2 * b->entry"),
     Mutant("2u * logarithm[y]", "logarithm[y]"),
     Mutant("entry[n ^ 7] = straight[n];", "entry[n] = straight[n];"),
