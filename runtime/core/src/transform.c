@@ -275,13 +275,13 @@ static bool has_two_layers(const part *p, unsigned size) {
   return bytes && words && size >= 4 && (p->values.visit_end == NULL || (size & POWERS_OF_4) != 0);
 }
 
-/* True if the transform of the rows from `at` on begins or ends with four layers: each 16th of the
- * rows has some with values, and the constants are in GF(2^8). With visit_end, four rows are left
- * for it. */
+/* True if the transform of the rows from `at` on begins or ends with four layers: their constants
+ * are in GF(2^8). With visit_end, four rows are left for it. For few of the rows, too: four layers
+ * of all rows cost less than a layer of all, the next one of a half and so on. */
 static bool has_four_layers(const part *p, unsigned at, unsigned size) {
   const unsigned d = size / FOUR_ROWS, least = p->values.visit_end == NULL ? 1 : GFS_END_ROWS;
   return p->t->fours.fft16 != NULL && d >= least && has_two_layers(p, size) &&
-         (p->first + at) / d < SUBFIELD && at + size - d < p->to && at + d > p->from;
+         (p->first + at) / d < SUBFIELD;
 }
 
 /* Let the visitor compute the two layers of four rows from or to lines. Returns false if it does
