@@ -154,7 +154,9 @@ def test_vectors_of_jam(api: Api, isa: str, k: int, vector: tuple[str, ...]) -> 
     wide.close()
 
 
-@pytest.mark.parametrize(("code", "k", "m", "rest"), [("leopard16", 12, 7, 0), ("lch16", 7, 12, 30)])
+@pytest.mark.parametrize(
+    ("code", "k", "m", "rest"), [("leopard8", 12, 7, 0), ("leopard16", 12, 7, 0), ("lch16", 7, 12, 30)]
+)
 def test_lengths_around_a_slice(api: Api, isa: str, code: str, k: int, m: int, rest: int) -> None:
     """Each part of a long shard has the parities of that part alone."""
     wide = Wide(api, code, k, m)
@@ -162,6 +164,7 @@ def test_lengths_around_a_slice(api: Api, isa: str, code: str, k: int, m: int, r
     whole = wide.encode(data)
     for start in range(0, data.shape[1], 64):
         assert np.array_equal(wide.encode(data[:, start : start + 64]), whole[:, start : start + 64])
+    check_repair(wide, np.concatenate([data, whole]), np.arange(5))
     wide.close()
 
 
@@ -446,6 +449,9 @@ MUTANTS = (
     Mutant("at < elements", "false", within="join_piece"),
     Mutant("gfs_stream_half(shard + 2 * at + HALF, high + at);", ";"),
     Mutant("gfs_stream_copy(shard, joined, bytes);", ";"),
+    Mutant("gfs_stream_copy(to, low, bytes);", ";"),
+    Mutant("from = shard[slice->stripe * r->call->sources] + slice->at;", "from = *shard;"),
+    Mutant("result[slice->stripe * r->call->targets] + slice->at", "*result"),
     Mutant("point + 1", "point", within="find_loss"),
     Mutant("(point < wide->block) != wide->data_first", "false"),
     Mutant("(point < wide->block) != wide->data_first", "true"),
@@ -496,8 +502,10 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
         for code, k, m in oracle.SMALL:
             length = 320 if code.startswith("leopard") else 318
             check(api, code, k, m, length, oracle.encode(code, m, random_data(k, length)))
+        test_lengths_around_a_slice(api, "", "leopard8", 12, 7, 0)
         test_lengths_around_a_slice(api, "", "leopard16", 12, 7, 0)
         test_tasks_in_any_order(api, ("leopard16", 3, 2), 5)
+        test_stores_around_the_cache(api, "leopard8", 40, 20, 0, 0)
         test_stores_around_the_cache(api, "leopard16", 40, 23, 0, 0)
         test_stores_around_the_cache(api, "lch16", 20, 40, 30, 16)
         test_parities_that_a_repair_reads(api, ("leopard16", 12, 7))
