@@ -126,8 +126,8 @@ class Recorder:
         return (row * self.row_bytes + within)[:, kept[0]]
 
     def _has_lines(self, call: Any) -> bool:
-        """True for a call from or to lines: lines of elements of one byte are like rows, with kernels that may
-        work in place."""
+        """True for a call from or to lines. Those of elements of one byte are like rows, and their kernels
+        may work in place."""
         alike = self.setup.planes == 1 and int(call["operation"]) in LINES.values()
         return int(call["operation"]) in LINES or (alike and call["src"][0] != call["dst"][0])
 
