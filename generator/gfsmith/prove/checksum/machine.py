@@ -10,19 +10,19 @@ carries at two iterations, it must have it at every next one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
 from gfsmith.ir.folding import FIRSTS, GROUP, LEADS, LINE, STEPS, UPDATES, UPDATES_OF_BLOCKS, WORD, Routine
 from gfsmith.prove.checksum.memory import FoldingMemory, areas, unchanged
-from gfsmith.prove.checksum.values import FIRST, STATE, Program, reach
+from gfsmith.prove.checksum.values import FIRST, STATE, Program
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.accumulators import Growth, Register
 from gfsmith.prove.machine.architecture import Architecture, Start
 from gfsmith.prove.machine.constants import Constants
 from gfsmith.prove.machine.contract import LENGTH, SOURCES, Contract, Layout
-from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.domain import Form, Runs, Unsupported
 from gfsmith.prove.machine.entry import called_with, check_return, empty_stack
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.linear import REST, Address, Facts, Word, add, scale, symbol
@@ -220,6 +220,17 @@ def _held(state: State, register: Register) -> Runs:
     return as_bytes(state, state.gpr[register], WORD)
 
 
+def _blocks(program: Program, value: Runs) -> Iterable[int]:
+    """Return the numbers of blocks after which the loop may carry a value. Data of the last block are a
+    summand of it, unless a crc32 instruction hides them."""
+    if program.stepped:
+        return range(_FIRST)
+    forms = (piece for _, piece in value if isinstance(piece, Form))
+    places = [atom.start for form in forms for atom in form.atoms if atom.kind == "src"]
+    last = max((place for place in places if isinstance(place, int)), default=-1)
+    return [max(0, (last - program.routine.lead) // program.routine.block + 1)]
+
+
 def _growth(program: Program, contract: Contract, seen: Sequence[State], register: Register) -> Growth | None:
     """Return which value of the loop a register has in both states."""
     memory = seen[0].memory
@@ -230,11 +241,8 @@ def _growth(program: Program, contract: Contract, seen: Sequence[State], registe
     if not width or above != domain.cut(second, width, domain.size(second)):
         return None
     low, high = domain.cut(first, 0, width), domain.cut(second, 0, width)
-    most = reach(low) + program.width
-    for blocks, words in product(range(_FIRST), _parts(program.width, domain.size(first))):
+    for blocks, words in product(_blocks(program, low), _parts(program.width, domain.size(first))):
         values = program.carried(blocks, memory.shard)
-        if all(reach(value) > most for value in values):  # also after more blocks
-            return None
         for place in (n for n, value in enumerate(values) if _part(value, words) == low):
             for step in _STEPS:
                 if _part(program.carried(blocks + step, memory.shard)[place], words) == high:
@@ -282,7 +290,8 @@ def functions(known: Iterable[Routine]) -> dict[str, tuple[Routine, ...]]:
 
 
 def prove_machine(symbol: str, routines: Sequence[Routine], image: Image, abi: str) -> Report:
-    """Prove or refute the compiled function of some routines, as functions() has them."""
+    """Prove or refute the compiled function of some routines, as functions() has them. Together their proofs
+    reach its instructions."""
     together = [tuple(routines)]
     if routines[0].operation in LEADS or routines[0].operation in UPDATES:
         together = [(routine,) for routine in routines]
@@ -290,8 +299,9 @@ def prove_machine(symbol: str, routines: Sequence[Routine], image: Image, abi: s
     for parts in together:
         reports.append(_prove(symbol, parts, image, abi))
         if not reports[-1]:
-            break
-    return reports[-1]
+            return reports[-1]
+    reached = frozenset[int]().union(*(report.reached for report in reports))
+    return replace(reports[-1], covered=len(reached), reached=reached)
 
 
 def _prove(symbol: str, routines: Sequence[Routine], image: Image, abi: str) -> Report:

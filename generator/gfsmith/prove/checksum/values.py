@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache, reduce
-from math import gcd, inf
+from functools import reduce
+from math import gcd
 
 from gfsmith.ir.folding import DISTANCES, GROUP, LINE, STEPS, WORD, Act, Instr, Routine, Value
 from gfsmith.prove.checksum.layout import FOLDS, LANES, ONES, REDUCTION
@@ -244,25 +244,6 @@ def _word(runs: Runs, number: int) -> Runs:
 
 def _byte(runs: Runs, number: int) -> Runs:
     return domain.cut(runs, number, number + 1)
-
-
-def reach(runs: Runs) -> float:
-    """Return the end of the data on which bytes depend, 0 without data, infinity if it is not known."""
-    forms = [(length, piece) for length, piece in runs if isinstance(piece, domain.Form)]
-    return max((_reach(atom, length) for length, form in forms for atom in form.atoms), default=0)
-
-
-def _reach(atom: domain.Atom, length: int) -> float:
-    if atom.kind == domain.PRODUCT:
-        return _reach_of_product(atom.shard)
-    if atom.kind == "src" and isinstance(atom.start, int):
-        return atom.start + length
-    return 0 if atom.kind in (TABLE, MESSAGE, STATE, FIRST) else inf
-
-
-@cache
-def _reach_of_product(number: Word) -> float:
-    return max(map(reach, domain.operands(number)))
 
 
 def _products(instr: Instr, value: Runs, constants: Runs) -> Runs:

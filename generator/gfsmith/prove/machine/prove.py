@@ -41,7 +41,8 @@ CHECKS = (
 class Report:
     """The answer of a proof: status, reason if not proved, number of instructions, and number of reached
     instructions. vector_bytes: the lengths of scalable vectors for which the code is proved. certificate: a
-    tree for each case of the contract (certificate.py)."""
+    tree for each case of the contract (certificate.py). reached: the addresses of reached instructions, if it
+    is proved."""
 
     status: Status
     reason: str = ""
@@ -51,6 +52,7 @@ class Report:
     checks: tuple[str, ...] = field(default=())
     vector_bytes: tuple[int, ...] = ()
     certificate: tuple[Node, ...] = ()
+    reached: frozenset[int] = frozenset()
 
     def __bool__(self) -> bool:
         return self.status is Status.PROVED
@@ -267,7 +269,8 @@ def _attempt(runs: Sequence[_Run], image: Image, function: Function, exhaustive:
         return Report(Status.UNSUPPORTED, f"{name}: {found}", count, len(_covered(runs)), _steps(runs))
     checks = tuple(check for check in CHECKS if check != _COVERAGE or contract.reach_all)
     trees = tuple(tree for run in runs for tree in run.trees)
-    return Report(Status.PROVED, "", count, covered, _steps(runs), checks, certificate=trees)
+    reached = frozenset(_covered(runs))
+    return Report(Status.PROVED, "", count, covered, _steps(runs), checks, certificate=trees, reached=reached)
 
 
 def _steps(runs: Sequence[_Run]) -> int:
