@@ -6,16 +6,18 @@
 #include "sizes.h"
 #include "stream.h"
 
-/* Bytes of the pieces of all shards together, and the limits of the length of a piece: small enough
- * that the computation of a piece overlaps with the checksums of another one, large enough that the
- * calls of a piece cost little (docs/checksums.md). */
-#define PIECE_BUDGET (8u * 1024)
-#define PIECE_MIN 512u
-#define PIECE_MAX 1024u
+/* Bytes of a piece of a shard, with few shards and with more: few enough that the computation of a
+ * piece overlaps with the checksums of another one, so many that the calls of a piece cost little
+ * (docs/checksums.md). */
+#define SHARDS_FEW 8u
+#define PIECE_FEW 1024u
+#define PIECE 512u
 
-/* Distance of prefetching, and with it the bytes of each source that are prefetched at the start.
- */
+/* Distance of prefetching, and with it the bytes of each source that are prefetched at the start,
+ * which nothing overlaps: half as many, with short pieces, if shards are short or many. */
 #define AHEAD 2048u
+#define SHARDS_MANY 16u
+#define LEN_LONG (16u * 1024)
 
 /* A call under way. */
 typedef struct checked_work {
@@ -23,6 +25,7 @@ typedef struct checked_work {
   const gfs_checked *checked;
   size_t len;
   size_t piece;
+  size_t ahead;  /* the distance of prefetching */
   bool fetched;  /* the shards are in memory */
   bool streamed; /* whole pieces of the outputs go around the cache */
   bool equal;
@@ -43,9 +46,9 @@ static unsigned most_outputs(const gfs_map *map) {
   return most;
 }
 
-static size_t piece_length(unsigned shards) {
-  size_t piece = PIECE_BUDGET / shards / GFS_CRC_LINE * GFS_CRC_LINE;
-  return piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
+static size_t prefetch_distance(unsigned shards, size_t len) {
+  bool half = shards > SHARDS_MANY || (shards > SHARDS_FEW && len < LEN_LONG);
+  return half ? AHEAD / 2 : AHEAD;
 }
 
 static bool all_aligned(uint8_t *const *shards, unsigned count) {
@@ -59,9 +62,11 @@ static bool all_aligned(uint8_t *const *shards, unsigned count) {
  * buffer. */
 static checked_work cut_checked(const gfs_map *map, gfs_path path, size_t len,
                                 const gfs_checked *checked) {
+  unsigned shards = map->inputs + map->outputs;
   checked_work w = {.map = map, .checked = checked, .len = len, .equal = true};
   size_t fits = GFS_CHECK_BYTES / most_outputs(map) / GFS_CRC_LINE * GFS_CRC_LINE;
-  w.piece = piece_length(map->inputs + map->outputs);
+  w.piece = shards > SHARDS_FEW ? PIECE : PIECE_FEW;
+  w.ahead = prefetch_distance(shards, len);
   w.fetched = path != GFS_PATH_cached;
   w.streamed = path >= GFS_PATH_distant && fits >= w.piece && checked->dst != NULL &&
                gfs_crc_shards_copy(checked->sums) && all_aligned(checked->dst, map->outputs);
@@ -120,7 +125,7 @@ static void run_piece(checked_work *w, const checked_span *s) {
 }
 
 static void fetch_start(const checked_work *w) {
-  size_t bytes = gfs_least(w->len, AHEAD);
+  size_t bytes = gfs_least(w->len, w->ahead);
   for (unsigned j = 0; j < w->map->inputs; j++)
     gfs_prefetch_second(w->checked->src[j], bytes);
   for (unsigned i = 0; w->checked->dst == NULL && i < w->map->outputs; i++)
@@ -139,8 +144,8 @@ bool gfs_map_apply_checked(const gfs_map *map, gfsmith_hint hint, size_t len,
     fetch_start(&w);
   for (size_t start = 0; start < len; start += w.piece) {
     checked_span s = {.start = start, .len = gfs_least(len - start, w.piece)};
-    if (w.fetched && len - start >= AHEAD + s.len)
-      s.ahead = AHEAD;
+    if (w.fetched && len - start >= w.ahead + s.len)
+      s.ahead = w.ahead;
     if (checked->dst == NULL || (w.streamed && s.len == w.piece))
       s.buffer = buffer;
     run_piece(&w, &s);
