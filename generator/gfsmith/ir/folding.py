@@ -35,14 +35,14 @@ FIRSTS = tuple(f"reduce_line{groups}" for groups in range(LINE // GROUP))
 LEADS = {f"bytes{count}": count for count in range(WORD, LINE + 1)}
 
 #: The functions that change a checksum in memory -> the numbers of bytes that they read before their loop.
-#: The last two also read whole lines there: "few" one behind less than a word, and "wide" up to three that it
-#: folds one by one, and four.
+#: The last two also read whole lines there: "few" one behind less than a word, and "wide" as many as make
+#: four with the first bytes, and up to three that take the place of the first of these.
 UPDATED = {
     "group": range(WORD, GROUP + 1),
     "half": range(GROUP + 1, LINE // 2 + 1),
     "bytes": range(WORD, LINE + 1),
     "few": range(LINE + 1, LINE + WORD),
-    "wide": range(4 * LINE + 1, 8 * LINE + 1),
+    "wide": range(3 * LINE + 1, 7 * LINE + 1),
 }
 WIDE = 4  #: lines of a block of "wide"
 
@@ -121,8 +121,9 @@ class Routine:
     - "word", "half", "quarter", "byte": `block` bytes of data change the register
 
     check: the name of the only check that has the routine; "": all checks of this order. lead: bytes of data
-    that are read before the loop, as array "message". between: the place in the head of instructions that
-    fold whole lines one by one, and behind them.
+    that are read before the loop, as array "message". window: the values of a block in the head that lines
+    behind it change one by one: the first leaves, the others move on, and the line onto which the first was
+    folded is the last. between: the place in the head of the instructions that do so.
     """
 
     operation: str
@@ -136,7 +137,8 @@ class Routine:
     after: tuple[Value, ...] = ()
     check: str = ""
     lead: int = 0
-    between: tuple[int, int] = (0, 0)
+    window: tuple[Value, ...] = ()
+    between: int = 0
 
     @property
     def order(self) -> str:

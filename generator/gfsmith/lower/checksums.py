@@ -390,10 +390,12 @@ def _loop(
     lead: int,
     before: list[Value],
     finish: Callable[[_Code, list[Value]], Value] = _reduced,
+    constants: Value | None = None,
 ) -> Routine:
-    """Return the routine whose head ends with the values `before`: a loop over blocks and the reduction."""
+    """Return the routine whose head ends with the values `before`: a loop over blocks and the reduction.
+    constants: those for the distance of a block, if the head has them."""
     head = code.at
-    constants = code.constants(block)
+    constants = constants or code.constants(block)
     body = code.section()
     pairs = zip(before, range(0, block, code.width), strict=True)
     after = [code.fold(value, constants, code.load("data", at)) for value, at in pairs]
@@ -496,22 +498,30 @@ class _Update:
         return self._looped(code, operation, LINE, lead, [value])
 
     def _from_wide(self, operation: str, lead: int) -> Routine:
-        """Return the routine that begins with the first bytes of a line, up to three lines, and a block."""
+        """Return the routine that begins with the first bytes of a line, three lines, and up to three
+        more."""
         code, count = self._code(LINE), (lead - 1) % LINE + 1
         start = self._start(code)
-        value, line = _led(code, count, start), _behind(code, count, start)
-        constants = code.constants(LINE)
-        value = code.fold(value, constants, line)
+        before = [_led(code, count, start), _behind(code, count, start)]
         places = iter(range(count + LINE, lead, LINE))
-        begin = len(code.at)
-        for place in islice(places, (lead - count) // LINE - WIDE):
-            value = code.fold(value, constants, code.load("message", place))
-        between = begin, len(code.at)
-        before = [value, *(code.load("message", place) for place in places)]
-        return replace(self._looped(code, operation, WIDE * LINE, lead, before), between=between)
+        before += (code.load("message", place) for place in islice(places, WIDE - len(before)))
+        constants = code.constants(WIDE * LINE)
+        window, between = tuple(before), len(code.at)
+        for place in places:
+            before.append(code.fold(before.pop(0), constants, code.load("message", place)))
+        routine = self._looped(code, operation, WIDE * LINE, lead, before, constants)
+        return replace(routine, window=window, between=between)
 
-    def _looped(self, code: _Code, operation: str, block: int, lead: int, before: list[Value]) -> Routine:
-        return self._named(_loop(code, operation, self._set, block, lead, before, self._finish))
+    def _looped(
+        self,
+        code: _Code,
+        operation: str,
+        block: int,
+        lead: int,
+        before: list[Value],
+        constants: Value | None = None,
+    ) -> Routine:
+        return self._named(_loop(code, operation, self._set, block, lead, before, self._finish, constants))
 
     def of_blocks(self, operation: str, block: int) -> Routine:
         """Return the routine that begins with a block."""
@@ -564,8 +574,7 @@ def _updates(set_: str) -> Iterator[Routine]:
     for name in _UPDATED:
         update = _Update(set_, by_name.get(name))
         for function, leads in UPDATED.items():
-            if function != "wide" or name != "CRC16_T10":  # its sectors are whole blocks
-                yield from (update.of_bytes(function, lead) for lead in leads)
+            yield from (update.of_bytes(function, lead) for lead in leads)
         yield from (update.of_blocks(operation, block) for operation, block in UPDATES_OF_BLOCKS.items())
 
 

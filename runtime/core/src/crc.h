@@ -91,7 +91,7 @@ typedef struct gfs_crc_updates {
   gfs_crc_update *half;   /* 8 to 32 */
   gfs_crc_update *bytes;  /* as gfs_crc_bytes */
   gfs_crc_update *few;    /* a line at least, and 1 to 7 bytes before whole lines */
-  gfs_crc_update *wide;   /* more than four lines; NULL: the check has none */
+  gfs_crc_update *wide;   /* more than three lines */
   gfs_crc_update *lines;  /* whole lines, one at least */
   gfs_crc_update *blocks; /* whole GFS_CRC_UPDATED_BLOCK, one at least */
 } gfs_crc_updates;

@@ -156,12 +156,17 @@ def _mutants(routine: Routine) -> Iterator[Routine]:
             yield replace(routine, after=routine.after[::-1])
         yield replace(routine, after=(routine.before[0], *routine.after[1:]))
         yield replace(routine, after=routine.after[1:])
+    if routine.window:
+        yield replace(routine, window=routine.window[::-1])
+        yield replace(routine, window=routine.window[1:])
+    if routine.window and routine.window != routine.before:
+        yield replace(routine, before=routine.window)
 
 
 #: The routines of which mutants are proved: one with each length of a vector, and some of LEADS and UPDATES.
 MUTATED = [s for s in BY_SYMBOL if not s.endswith(("avx512", "pmull"))]
 MUTATED += [s for s in BY_SYMBOL if s.startswith(("gfs_bytes8_", "gfs_bytes37_", "gfs_bytes64_"))]
-_UPDATES = ("group16", "half32", "bytes37", "few65", "wide257", "wide449", "lines", "blocks")
+_UPDATES = ("group16", "half32", "bytes37", "few65", "wide193", "wide385", "lines", "blocks")
 MUTATED += [s for s in BY_SYMBOL if s.startswith(tuple(f"gfs_update_{name}_" for name in _UPDATES))]
 
 
@@ -178,24 +183,23 @@ def test_mutants_are_refuted(symbol: str) -> None:
         assert verdict.reason.startswith(f"{symbol}, {check.name}: ")
 
 
-def test_the_rest_of_a_routine_needs_only_the_line_before_it() -> None:
-    """Its proof is that of any line, so other values, the register and data before it are refused."""
-    routine = BY_SYMBOL["gfs_update_wide449_reflected__vpclmulqdq_avx512"]
-    start, check = routine.between[0], BY_NAME["CRC32"]
-    load, line = routine.head[start], routine.head[start - 1]
-    state = replace(load, act=Act.STATE, text="", offset=0)
+def test_the_rest_of_a_routine_needs_only_its_window() -> None:
+    """Its proof is that of any values, so others, the register and data before them are refused."""
+    routine = BY_SYMBOL["gfs_update_wide385_reflected__vpclmulqdq_avx512"]
+    start, check = routine.between, BY_NAME["CRC32"]
+    load, first = routine.head[start], routine.head[0]
     changes = {
-        "depends on the first data": replace(line, result=load.result),
-        "STATE is behind the line": state,
-        "LOAD is behind the line": replace(load, offset=0),
-        "LEADING is behind the line": replace(load, act=Act.LEADING),
+        "depends on the first data": replace(load, act=Act.XOR, args=(first.result or 0,) * 2),
+        "STATE is behind the first values": replace(load, act=Act.STATE, text="", offset=0),
+        "LOAD is behind the first values": replace(load, offset=0),
+        "LEADING is behind the first values": replace(load, act=Act.LEADING),
         "bit 0 of the register before the loop": replace(load, offset=load.offset + LINE),
     }
     for reason, changed in changes.items():
         head = (*routine.head[:start], changed, *routine.head[start + 1 :])
         assert reason in prove(replace(routine, head=head), check, tables(check)).reason
-    moved = replace(routine, between=(start - 1, routine.between[1]))
-    assert "the remainder of the line" in prove(moved, check, tables(check)).reason
+    moved = replace(routine, window=routine.before)
+    assert "values of the loop are missing" in prove(moved, check, tables(check)).reason
 
 
 @pytest.mark.parametrize("order", ["reflected", "normal"])

@@ -485,24 +485,37 @@ def _behind_first(routine: Routine, code: Sequence[Instr], lines: int) -> list[I
 
 
 def _lined(routine: Routine, spelling: _Spelling) -> dict[str, object]:
-    """Return the part of the template context of a routine that reads a line at least before its loop. A loop
-    folds the lines between the first one and the block: `routine` has one of these, or no block."""
+    """Return the part of the template context of a routine that reads a line at least before its loop.
+    Another loop has the lines between the first block and that loop: `routine` has one of these, or no
+    block."""
     if routine.operation not in UPDATES or routine.lead <= LINE:
         return {"lined": False, "between": []}
-    start, end = routine.between
-    head = routine.head[: start or None]
-    first = _lines(_behind_first(routine, head, 0), spelling, (*routine.before, head[-1].result or 0))
-    if start == end:
-        return {"lined": True, "between": [], "head": [*first, f"data += {LINE};"]}
-    value, last = head[-1].result, routine.head[end - 1].result
-    between = _lines(_behind_first(routine, routine.head[start:end], 1), spelling)
-    rest = _lines(_behind_first(routine, routine.head[end:], 2), spelling, routine.before)
-    return {
+    window, lines = routine.window or routine.before, max(len(routine.window) - 1, 1)
+    first = _behind_first(routine, routine.head[: routine.between or None], 0)
+    lined = {
         "lined": True,
-        "head": [*first, f"data += {LINE};"],
-        "between": [*between, f"v{value} = v{last};"],
-        "rest": [f"{spelling.vector(LINE)} v{last} = v{value};", *rest, f"data += {routine.block - LINE};"],
+        "between": [],
+        "head": [*_lines(first, spelling, window), f"data += {LINE * lines};"],
     }
+    if not routine.window:
+        return lined
+    line = _behind_first(routine, routine.head[routine.between :], lines)
+    names = dict(zip(routine.before, window, strict=True))
+    body, close = (
+        [replace(instr, args=tuple(names.get(arg, arg) for arg in instr.args)) for instr in code]
+        for code in (routine.body, routine.close)
+    )
+    return lined | {
+        "between": [*_lines(line, spelling), *_moves(window, routine.before)],
+        "body": _lines(body, spelling),
+        "next": _moves(window, routine.after),
+        "close": _lines(close, spelling),
+    }
+
+
+def _moves(variables: Sequence[int], values: Sequence[int]) -> list[str]:
+    """Return the statements that give variables new values, one after the other."""
+    return [f"v{v} = v{n};" for v, n in zip(variables, values, strict=True)]
 
 
 #: Bytes of the vector that has all data of an update without a loop.
@@ -520,7 +533,7 @@ def _function(routine: Routine, spelling: _Spelling) -> dict[str, object]:
         "more": _MORE.get(routine.operation),
         "head": _lines(routine.head, spelling, routine.before),
         "body": _lines(routine.body, spelling),
-        "next": [f"v{v} = v{n};" for v, n in zip(routine.before, routine.after, strict=True)],
+        "next": _moves(routine.before, routine.after),
         "close": _lines(routine.close, spelling),
         **_lined(routine, spelling),
     }
@@ -578,10 +591,10 @@ def _updated(routines: Sequence[Routine], checks: Mapping[str, Tables]) -> list[
 
 def _functions(routines: Sequence[Routine], spelling: _Spelling) -> list[dict[str, object]]:
     """Return the template contexts of the functions. Routines that one function has are written alike, and
-    those with lines before a block as the one with one such line."""
+    those with lines behind their first block as the one with one such line."""
     found: dict[str, dict[str, object]] = {}
     for routine in routines:
-        if routine.member == "update_wide" and (routine.lead - 1) // LINE != WIDE + 1:
+        if routine.member == "update_wide" and (routine.lead - 1) // LINE != WIDE:
             continue
         context = _function(routine, spelling)
         first = found.setdefault(routine.function, context)

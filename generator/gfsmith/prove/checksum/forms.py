@@ -95,6 +95,8 @@ class Execution:
             self._step(instr)
 
     def _step(self, instr: Instr) -> None:
+        if not all(arg in self.values or arg in self.constants for arg in instr.args):
+            raise Refutation(f"{instr.act.name} of a value that is missing")
         args = [self.values[arg] for arg in instr.args if arg in self.values]
         size = BYTE * instr.width
         match instr.act:

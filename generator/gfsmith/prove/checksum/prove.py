@@ -7,8 +7,8 @@ The definition of a check (field/checksum.py) is executed on linear forms beside
   which the FIRSTS add the register after the first group. For any values and every block B, the next values
   have the register after B from R. By induction the result is the register after all data. Updates have a
   checksum in its place: the sum of the register and the check's first one, which is any number here. If a
-  routine has lines between the first data and its loop, the first of them has the register after the first
-  data as its remainder, and the others follow from any such line.
+  routine has a window, R is the register after the first data if the loop begins with the values of the
+  window, and the lines between follow from any values of it.
 - "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new message is
   that of A, then B. By induction over the blocks it is that of A and all blocks. "fold_copy" copies B, and
   "fold_line" nothing.
@@ -131,8 +131,8 @@ def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
     size, before = BYTE * routine.block, routine.before
     if len(before) != len(routine.after) or len(set(before)) != len(before) or size % max(len(before), 1):
         raise Refutation("the loop does not carry all of its values on")
-    if routine.between[0]:
-        _reduce_line(routine, check, tables)
+    if routine.window:
+        _reduce_window(routine, check, tables)
         return
     group, words = _first(check)
     message = unknowns(BYTE * routine.lead, len(group))
@@ -170,59 +170,69 @@ def _step(execution: Execution, check: Checksum, routine: Routine, first: int) -
 _FIXED = (Act.CONSTANTS, Act.LANES, Act.REDUCTION, Act.ONES)
 
 
-def _reduce_line(routine: Routine, check: Checksum, tables: Tables) -> None:
-    """The head has a line, whose remainder is the register after the first data, before it reads the rest."""
-    start, first = routine.between[0], routine.first + LINE
-    line = routine.head[start - 1].result
+def _reduce_window(routine: Routine, check: Checksum, tables: Tables) -> None:
+    """The head has values from which the register after the first data follows, before it reads the rest."""
+    first = routine.first + LINE * len(routine.window[1:])
     message = unknowns(BYTE * first)
     register = unknowns(check.degree, len(message))
     ones = unknowns(check.degree, len(message) + len(register))
     given = _checksum(check, register, ones)
     execution = Execution(check, tables, message, [], given, [], _padded(ones))
-    execution.run(routine.head[:start])
-    if line not in execution.values or len(execution.values[line]) != BYTE * LINE:
-        raise Refutation("there is no line before the others")
-    got = _remainder(check, execution.values[line])
-    _same(got, _remainder(check, message, register), "the remainder of the line")
-    _rest(_behind_line(routine, first), line, check, tables)
+    execution.run(routine.head[: routine.between])
+    _carry(execution, routine.before, routine.window)
+    got = _reduced(execution, check, routine)
+    _same(got, _remainder(check, message, register), "the register before other lines")
+    _rest(_behind_window(routine, first), check, tables)
 
 
-def _behind_line(routine: Routine, first: int) -> Routine:
+def _carry(execution: Execution, before: tuple[Value, ...], values: tuple[Value, ...]) -> None:
+    """Give the values that a loop begins with those of others."""
+    if len(values) != len(before) or not execution.values.keys() >= set(values):
+        raise Refutation("values of the loop are missing")
+    results = [execution.values[value] for value in values]
+    execution.values.update(zip(before, results, strict=True))
+
+
+def _behind_window(routine: Routine, first: int) -> Routine:
     """Return a routine of the rest of the head, whose message begins behind `first` bytes. Routines with
     different first bytes have equal ones, so that there is one proof of these."""
-    start = routine.between[0]
-    fixed = [instr for instr in routine.head[: start - 1] if instr.act in _FIXED]
-    defined = {routine.head[start - 1].result, *(instr.result for instr in fixed)}
-    for instr in (*routine.head[start:], *routine.body, *routine.close):
+    fixed = [instr for instr in routine.head[: routine.between] if instr.act in _FIXED]
+    defined = {*routine.window, *(instr.result for instr in fixed)}
+    for instr in (*routine.head[routine.between :], *routine.body, *routine.close):
         if not defined.issuperset(instr.args):
             raise Refutation("the rest of the routine depends on the first data")
         defined.add(instr.result)
     moved = []
-    for instr in routine.head[start:]:
+    for instr in routine.head[routine.between :]:
         if instr.act is Act.LOAD and instr.offset >= first:
             instr = replace(instr, offset=instr.offset - first)
         elif instr.act not in (Act.CLMUL, Act.XOR, Act.REVERSE, *_FIXED):
-            raise Refutation(f"{instr.act.name} is behind the line")
+            raise Refutation(f"{instr.act.name} is behind the first values")
         moved.append(instr)
-    head = (*fixed, *moved)
-    return replace(routine, operation="update_blocks", head=head, lead=routine.lead - first, between=(0, 0))
+    head, between = (*fixed, *moved), len(fixed)
+    lead = routine.lead - first
+    return replace(routine, operation="update_blocks", head=head, lead=lead, between=between)
 
 
 @cache
-def _rest(routine: Routine, line: Value, check: Checksum, tables: Tables) -> None:
-    """After any line, the lines behind it and the loop lead to the register after all of them."""
+def _rest(routine: Routine, check: Checksum, tables: Tables) -> None:
+    """From any values, the lines behind them and the loop lead to the register after all of them."""
     message = unknowns(BYTE * routine.lead)
-    value = unknowns(BYTE * LINE, len(message))
-    ones = unknowns(check.degree, len(message) + len(value))
-    first = len(message) + len(value) + len(ones)
-    data = unknowns(BYTE * routine.block, first)
-    execution = Execution(check, tables, message, data, [], [], _padded(ones))
-    execution.values[line] = value
-    execution.run(routine.head)
+    ones = unknowns(check.degree, len(message))
+    start, size = len(message) + len(ones), BYTE * LINE
+    data = start + size * len(routine.window)
+    execution = Execution(check, tables, message, unknowns(BYTE * routine.block, data), [], [], _padded(ones))
+    execution.values.update((v, unknowns(size, start + n * size)) for n, v in enumerate(routine.window))
+    execution.run(routine.head[: routine.between])
+    old = dict(execution.values)
+    _carry(execution, routine.before, routine.window)
+    register = _reduced(execution, check, routine)
+    execution.values = old
+    execution.run(routine.head[routine.between :])
+    _carry(execution, routine.before, routine.before)
     got = _reduced(execution, check, routine)
-    want = _remainder(check, message, _remainder(check, value))
-    _same(got, want, "the register before the loop")
-    _step(execution, check, routine, first)
+    _same(got, _remainder(check, message, register), "the register before the loop")
+    _step(execution, check, routine, data)
 
 
 def _group(routine: Routine, check: Checksum, tables: Tables) -> None:
