@@ -11,7 +11,7 @@
  * (docs/checksums.md). */
 #define SHARDS_FEW 8u
 #define PIECE_FEW 1024u
-#define PIECE 512u
+#define PIECE_MANY 512u
 
 /* Distance of prefetching, and with it the bytes of each source that are prefetched at the start,
  * which nothing overlaps: half as many, with short pieces, if shards are short or many. */
@@ -65,7 +65,7 @@ static checked_work cut_checked(const gfs_map *map, gfs_path path, size_t len,
   unsigned shards = map->inputs + map->outputs;
   checked_work w = {.map = map, .checked = checked, .len = len, .equal = true};
   size_t fits = GFS_CHECK_BYTES / most_outputs(map) / GFS_CRC_LINE * GFS_CRC_LINE;
-  w.piece = shards > SHARDS_FEW ? PIECE : PIECE_FEW;
+  w.piece = shards > SHARDS_FEW ? PIECE_MANY : PIECE_FEW;
   w.ahead = prefetch_distance(shards, len);
   w.fetched = path != GFS_PATH_cached;
   w.streamed = path >= GFS_PATH_distant && fits >= w.piece && checked->dst != NULL &&
