@@ -97,8 +97,8 @@ static inline gfs_rows gfs_rows_at(const gfs_transform *t, size_t bytes, uint8_t
   return rows;
 }
 
-/* The offset of row i. That between rows n and n + i, with a power of two i that divides n, does
- * not depend on n. */
+/* The offset of row i. If a power of two above i divides n, that between rows n and n + i does not
+ * depend on n. */
 static inline size_t gfs_rows_offset(const gfs_rows *rows, size_t i) {
   size_t runs = i >> rows->run;
   return i * rows->bytes + (runs + runs / GFS_ROWS_RUNS) * GFS_ROWS_GAP;
