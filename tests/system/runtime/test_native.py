@@ -17,6 +17,7 @@ from tests.support.levels import sample
 from tests.support.library import OK, X86_ISAS, Api, Arena, cauchy_shards
 from tests.support.machines import runtime_sources
 from tests.support.mutation import Mutant
+from tests.support.paths import ROOT
 
 WRAPPED = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free")
 LIBC = {
@@ -188,6 +189,13 @@ COMPILERS = ("gcc", "clang-14", "clang-19", "x86_64-w64-mingw32-gcc")
 def test_compiles_without_warnings(compiler: Compiler, name: str) -> None:
     for source in runtime_sources():
         compiler.run(name, *STRICT, *compiler.INCLUDES, "-c", str(source), "-o", "/dev/null")
+
+
+def test_x32_is_refused() -> None:
+    """Its pointers have 32 bits, and the kernels for x86-64 read pointers of 64 bits from their arrays."""
+    command = ["gcc", "-mx32", "-E", "-x", "c", "gen_out/isas.inc"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0 and "x32 is not supported" in done.stderr
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@
  */
 #include "gfsmith_kernels.h"
 
-#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12))
+#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && !defined(__AARCH64EB__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12))
 
 #include "gfsmith_sve2.h"
 

@@ -6,6 +6,10 @@
 #ifndef GFSMITH_ISAS_H
 #define GFSMITH_ISAS_H
 
+#if defined(__x86_64__) && defined(__ILP32__)
+#error "x32 is not supported: the kernels for x86-64 read pointers of 64 bits"
+#endif
+
 #if defined(GFSMITH_SINGLE_ISA)
 
 #define GFSMITH_ISA_NUMBER_gfni_avx512 1
@@ -33,10 +37,10 @@
 #if GFSMITH_BUILDS(sse) && !(defined(__x86_64__) || defined(_M_X64))
 #error "GFSMITH_SINGLE_ISA: sse is not for the machine that this is compiled for"
 #endif
-#if GFSMITH_BUILDS(sve2) && !((defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12)))
+#if GFSMITH_BUILDS(sve2) && !((defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && !defined(__AARCH64EB__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12)))
 #error "GFSMITH_SINGLE_ISA: sve2 is not for the machine that this is compiled for"
 #endif
-#if GFSMITH_BUILDS(sve) && !((defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12)))
+#if GFSMITH_BUILDS(sve) && !((defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && !defined(__AARCH64EB__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12)))
 #error "GFSMITH_SINGLE_ISA: sve is not for the machine that this is compiled for"
 #endif
 #if GFSMITH_BUILDS(rvv) && !((defined(__riscv) && __riscv_xlen == 64) && ((defined(__clang__) && __clang_major__ >= 19) || (defined(__riscv_v_intrinsic) && defined(__riscv_v))))

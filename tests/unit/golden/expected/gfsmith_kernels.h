@@ -73,12 +73,12 @@ gfsmith_kernel gfs_mul_nx1__sse_u1; /* nibble */
 #endif
 
 /* sve2 */
-#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12))
+#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && !defined(__AARCH64EB__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12))
 gfsmith_kernel gfs_dot_2x1__sve2_u2; /* nibble */
 #endif
 
 /* sve */
-#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12))
+#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && !defined(__AARCH64EB__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12))
 gfsmith_kernel gfs_dot_2x1__sve_u2; /* nibble */
 #endif
 
