@@ -180,8 +180,8 @@ MUTANTS = (
     Mutant("shards[s * total + i]", "shards[i]", within="repair_given"),
     Mutant("len == 0 || count == 0", "len == 0", within="encode_wide"),
     Mutant("stripes->len == 0 || stripes->count == 0", "stripes->len == 0", within="reconstruct_wide"),
-    Mutant("call->sources", "call->targets", within="load"),
-    Mutant("call->targets", "call->sources", within="store"),
+    Mutant("call->sources", "call->targets", within="gfs_wide_read"),
+    Mutant("call->targets", "call->sources", within="gfs_wide_write"),
     Mutant("s->count + s->stripes - 1", "s->count", within="cut_rows"),
     Mutant("s->len + s->part - 1", "s->len", within="cut_rows"),
     Mutant("n / parts * s->stripes", "n / parts", within="gfs_wide_slice_at"),
@@ -192,11 +192,11 @@ MUTANTS = (
     Mutant("shard += slice->stripe * pitch;", ";", within="gfs_wide_store"),
     Mutant("low += elements", "low += bytes", within="split_all"),
     Mutant("high += elements", "high += 0", within="join_all"),
-    Mutant("w->now.stripes * w->now.part", "w->now.part", within="rows_of"),
+    Mutant("w->now.stripes * w->now.part", "w->now.part", within="gfs_wide_rows_of"),
     Mutant("slice->stripes == 1", "true", within="gfs_wide_has_lines"),
     Mutant("slice->stripe * s->call->sources", "0", within="load_lines"),
     Mutant("slice->stripe * s->call->targets", "0", within="store_lines"),
-    Mutant("stripes->len > SIZE_MAX / stripes->count", "false", within="run_wide"),
+    Mutant("stripes->len > SIZE_MAX / stripes->count", "false", within="gfs_wide_run"),
 )
 
 
