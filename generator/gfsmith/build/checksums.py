@@ -15,7 +15,8 @@ from gfsmith.build.routines import Routines, demand, proved, record, remembered
 from gfsmith.emit.c.checksum import build
 from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS
 from gfsmith.ir.folding import Routine
-from gfsmith.lower.checksums import routines, tables
+from gfsmith.lower.checksum.routines import routines
+from gfsmith.lower.checksum.tables import tables
 from gfsmith.prove.checksum.machine import functions
 
 

@@ -17,7 +17,8 @@ import pytest
 
 from gfsmith.field.checksum import CHECKSUMS
 from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, LEADS, LINE, Routine, Tables
-from gfsmith.lower.checksums import routines, tables
+from gfsmith.lower.checksum.routines import routines
+from gfsmith.lower.checksum.tables import tables
 from gfsmith.prove.checksum.forms import Execution
 from tests.support.folders import built
 from tests.support.paths import ROOT

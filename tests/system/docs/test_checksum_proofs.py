@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gfsmith.ir.folding import WORDS
-from gfsmith.lower.checksums import routines
+from gfsmith.lower.checksum.routines import routines
 from gfsmith.prove.checksum.machine import functions
 from tests.support.paths import ROOT
 from tests.system.runtime import (

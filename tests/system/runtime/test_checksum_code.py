@@ -24,7 +24,8 @@ from iced_x86 import Code, Encoder, FlowControl, Instruction, OpKind, Register, 
 
 from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS, Checksum
 from gfsmith.ir.folding import GROUP, LINE, WORD
-from gfsmith.lower.checksums import routines, tables
+from gfsmith.lower.checksum.routines import routines
+from gfsmith.lower.checksum.tables import tables
 from gfsmith.prove.checksum import layout
 from gfsmith.prove.checksum.machine import functions, prove_machine
 from gfsmith.prove.machine.formats.image import Image

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gfsmith.lower.checksums import routines
+from gfsmith.lower.checksum.routines import routines
 from gfsmith.prove.checksum.machine import functions
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.verdict import Status

@@ -14,7 +14,8 @@ import pytest
 
 from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS, Checksum, checksum
 from gfsmith.ir.folding import DISTANCES, GROUP, LINE, Act, Instr, Routine, Tables
-from gfsmith.lower.checksums import routines, tables
+from gfsmith.lower.checksum.routines import routines
+from gfsmith.lower.checksum.tables import tables
 from gfsmith.prove.checksum.prove import prove, prove_tables
 from gfsmith.prove.verdict import Status
 from tests.support.levels import sample

@@ -1,0 +1,1 @@
+"""Lowering of checksums: constants from the polynomial, and the programs of routines."""
