@@ -1,7 +1,7 @@
 """The program of a checksum routine: messages become shorter and keep their remainder.
 
 A value is a vector of bytes, in the order of the message, or a register of 64 bits. prove/checksum/ defines
-the effect of every Act on bits, emit/c/checksum.py its spelling in C.
+the effect of every Act on bits, emit/c/checksum_spelling.py its spelling in C.
 """
 
 from __future__ import annotations
