@@ -31,6 +31,7 @@ def _either_side() -> Any:
 
 def _unfenced() -> Any:
     state = _state()
+    state.gpr["rax"] = 0
     state.unfenced = True
     return contract.check_end(state)
 
