@@ -8,6 +8,7 @@ the kernel without a flaw, or addresses that the linker fills in.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,9 @@ class LinkedError(Exception):
 
 
 def _code(text: str, folder: Path) -> bytes:
-    """Return the bytes of the function f."""
+    """Return the bytes of the function f, which returns 0 as kernels do."""
     source, target = folder / "attack.s", folder / "attack.o"
-    source.write_text(text)
+    source.write_text(re.sub(r"\bret$", "xorl %eax, %eax; ret", text, flags=re.MULTILINE))
     assemble(X86, source, target)
     with target.open("rb") as file:
         elf = ELFFile(file)
