@@ -13,7 +13,7 @@ static uint32_t residue(unsigned width, uint32_t x) {
   return x == modulus ? 0 : x;
 }
 
-enum { TOGETHER = 8 /* butterflies that a compiler can make vectors of */ };
+enum { ABREAST = 8 /* butterflies that a compiler can make vectors of */ };
 
 /* Butterflies of x and y, whose numbers are at most `most`. */
 static inline void butterflies_of(unsigned count, uint32_t *restrict x, uint32_t *restrict y,
@@ -31,11 +31,11 @@ static void walsh(unsigned width, unsigned n, uint32_t *a) {
   uint32_t most = (UINT32_C(1) << width) - 1;
   for (unsigned d = 1; d < n; d *= 2, most *= 2)
     for (unsigned at = 0; at < n; at += 2 * d)
-      if (d < TOGETHER)
+      if (d < ABREAST)
         butterflies_of(d, a + at, a + at + d, most);
       else
-        for (unsigned i = at; i < at + d; i += TOGETHER)
-          butterflies_of(TOGETHER, a + i, a + i + d, most);
+        for (unsigned i = at; i < at + d; i += ABREAST)
+          butterflies_of(ABREAST, a + i, a + i + d, most);
   for (unsigned i = 0; i < n; i++)
     a[i] = residue(width, a[i]);
 }
