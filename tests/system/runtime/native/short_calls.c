@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codec.h"
+#include "ending.h"
 #include "gfsmith.h"
 #include "gfsmith_raid.h"
 #include "raid.h"
@@ -92,9 +93,10 @@ static void test_codec(gfsmith_codec *codec, size_t len) {
   require_equal(k + m);
 }
 
-/* A call in cache is short if it is one pass. */
+/* A call in cache is short if it is one pass; an encoding, if its kernel returns 0 or is in C. */
 static void require_short(const gfsmith_codec *codec, size_t encoded, size_t updated) {
-  REQUIRE(codec->short_encode == (codec->encoder->dots == 1 ? encoded : 0));
+  bool encodes = codec->encoder->dots == 1 && gfs_may_end_calls(codec->isa);
+  REQUIRE(codec->short_encode == (encodes ? encoded : 0));
   REQUIRE(codec->short_update == (codec->encoder->mads == 1 ? updated : 0));
 }
 
