@@ -35,6 +35,7 @@ def decide(state: State, name: str) -> bool | Split:
     for answer, (least, most) in ((True, taken), (False, other)):
         if least <= low and high <= most:
             return answer
+    # An integer has an answer above.
     return Split(value, taken, other)  # type: ignore[arg-type]
 
 

@@ -108,7 +108,8 @@ def _at(first: State, claims: Any, t: Linear, end: State | None = None) -> State
     for data, step in claims["written"]:
         prefix, pieces = first.written[word(data)]
         state.written[word(data)] = Written(add(prefix, after, whole(step)), pieces)
-    state.flags = Compared(*map(_grown, first.flags, claims["flags"], [after] * 2))  # type: ignore[arg-type]
+    assert isinstance(first.flags, Compared)  # the branch of the loop compares
+    state.flags = Compared(*map(_grown, first.flags, claims["flags"], [after] * 2))
     state.dirty = first.dirty or claims["dirty"] is True
     state.unfenced = first.unfenced or claims["unfenced"] is True
     return state
