@@ -12,11 +12,14 @@
 #include "field.h"
 #include "gfsmith_checksum.h"
 #include "map.h"
+#include "prefetch.h"
 #include "sizes.h"
 
 /* SKETCH_DEGREE: of K. A row has SKETCH_PARTS lines, so that kernels share the loads of a
  * coefficient between vectors. SKETCH_ROWS: rows of a shard that a call of the kernel adds to
- * SKETCH_DEGREE rows of sums. */
+ * SKETCH_DEGREE rows of sums. SKETCH_BLOCK: columns that are added before a reduction. SKETCH_FEW:
+ * rows that the processor's own prefetches do not serve in time; measured on Zen 4, where more rows
+ * lose by other prefetches (docs/checksums.md). */
 enum {
   SKETCH_DEGREE = 4,
   SKETCH_LINE = 64,
@@ -24,7 +27,9 @@ enum {
   SKETCH_ROW = SKETCH_PARTS * SKETCH_LINE,
   SKETCH_ROWS = 32,
   SKETCH_INPUTS = SKETCH_DEGREE + SKETCH_ROWS,
-  SKETCH_DIGITS = 4
+  SKETCH_DIGITS = 4,
+  SKETCH_BLOCK = 8,
+  SKETCH_FEW = 8 * SKETCH_ROWS
 };
 
 /* The order of the multiplicative group of K, 3 5 17 257 65537. */
@@ -32,27 +37,41 @@ enum {
 
 struct gfsmith_sketch {
   gfs_field field;
-  gfs_map *rows;                       /* sums and SKETCH_ROWS rows to sums */
-  uint32_t reduced[256];               /* a y^4 for every byte a */
-  uint32_t powers[SKETCH_DIGITS][256]; /* y^-(n 256^i) */
+  gfs_map *rows;                        /* sums and SKETCH_ROWS rows to sums */
+  uint32_t reduced[SKETCH_DEGREE][256]; /* a y^(SKETCH_DEGREE + n) for every byte a */
+  uint32_t powers[SKETCH_DIGITS][256];  /* y^-(n 256^i) */
 };
 
 static uint32_t times_y(const gfsmith_sketch *s, uint32_t a) {
-  return a << 8 ^ s->reduced[a >> 24];
+  return a << 8 ^ s->reduced[0][a >> 24];
+}
+
+/* The element of K whose coefficients of y^0 to y^7 are the bytes of a. */
+static uint32_t reduce(const gfsmith_sketch *s, uint64_t a) {
+  uint32_t sum = (uint32_t)a;
+  for (unsigned n = 0; n < SKETCH_DEGREE; n++)
+    sum ^= s->reduced[n][a >> (8 * (SKETCH_DEGREE + n)) & 255];
+  return sum;
 }
 
 static uint32_t scaled_by(const gfsmith_sketch *s, uint8_t factor, uint32_t a) {
+  if (factor == 0)
+    return 0;
+  const gfs_field *f = &s->field;
+  const uint8_t *power = f->exp + f->log[factor];
   uint32_t product = 0;
-  for (unsigned bits = 0; bits < 32; bits += 8)
-    product |= (uint32_t)gfs_field_mul(&s->field, factor, (uint8_t)(a >> bits)) << bits;
+  for (unsigned bits = 0; bits < 32; bits += 8) {
+    uint8_t byte = (uint8_t)(a >> bits);
+    product |= (byte != 0 ? (uint32_t)power[f->log[byte]] : 0) << bits;
+  }
   return product;
 }
 
 static uint32_t product_of(const gfsmith_sketch *s, uint32_t a, uint32_t b) {
-  uint32_t product = 0;
-  for (unsigned i = SKETCH_DEGREE; i-- > 0;)
-    product = times_y(s, product) ^ scaled_by(s, (uint8_t)(a >> 8 * i), b);
-  return product;
+  uint64_t product = 0;
+  for (unsigned i = 0; i < SKETCH_DEGREE; i++)
+    product ^= (uint64_t)scaled_by(s, (uint8_t)(a >> 8 * i), b) << 8 * i;
+  return reduce(s, product);
 }
 
 static uint32_t power_of_y(const gfsmith_sketch *s, uint32_t exponent) {
@@ -93,7 +112,10 @@ static void choose_fields(gfsmith_sketch *s) {
   do {
     c++;
     for (unsigned a = 0; a < 256; a++)
-      s->reduced[a] = scaled_by(s, (uint8_t)a, t << 24 | 1 << 16 | 1 << 8 | c);
+      s->reduced[0][a] = scaled_by(s, (uint8_t)a, t << 24 | 1 << 16 | 1 << 8 | c);
+    for (unsigned n = 1; n < SKETCH_DEGREE; n++)
+      for (unsigned a = 0; a < 256; a++)
+        s->reduced[n][a] = times_y(s, s->reduced[n - 1][a]);
   } while (!y_is_primitive(s));
 }
 
@@ -189,6 +211,14 @@ static void find_rows(const row_run *r, size_t first, size_t count, const uint8_
     rows[count - 1] = r->last;
 }
 
+/* Prefetch the rows of the step that begins at row `first`, which is not 0. */
+static void fetch_rows(const row_run *r, size_t first) {
+  if (r->rows > SKETCH_FEW || first >= r->rows)
+    return;
+  size_t whole = gfs_least(r->rows - 1 - first, SKETCH_ROWS);
+  gfs_prefetch_second(r->second + (first - 1) * SKETCH_ROW, whole * SKETCH_ROW);
+}
+
 /* Write sum over n of y^(SKETCH_PARTS (rows - 1 - n)) row[n] to SKETCH_DEGREE rows, one for each
  * coefficient. Rows of zeros before the first one make whole steps. */
 static void add_run(const gfsmith_sketch *s, const row_run *r, uint8_t (*sums)[SKETCH_ROW]) {
@@ -206,31 +236,42 @@ static void add_run(const gfsmith_sketch *s, const row_run *r, uint8_t (*sums)[S
     src[SKETCH_DEGREE + n - count] = zeros;
   for (size_t done = 0; done < r->rows; done += count, count = SKETCH_ROWS) {
     find_rows(r, done, count, src + SKETCH_INPUTS - count);
+    fetch_rows(r, done + count);
     memcpy(before, sums, sizeof before);
     gfs_map_apply(s->rows, GFSMITH_HINT_CACHED, SKETCH_ROW, src, dst);
   }
 }
 
+/* Byte i of a column is the coefficient of y^i: that of row i. */
+static void find_columns(uint8_t (*restrict sums)[SKETCH_ROW], uint32_t *restrict columns) {
+  for (unsigned at = 0; at < SKETCH_ROW; at++)
+    columns[at] = (uint32_t)sums[0][at] | (uint32_t)sums[1][at] << 8 | (uint32_t)sums[2][at] << 16 |
+                  (uint32_t)sums[3][at] << 24;
+}
+
 /* The sum over b of z^b times column b of the last line, where a line is y times the one before it
- * plus its own bytes. By Horner's rule with z^2 = z + y. */
+ * plus its own bytes. By Horner's rule with z^2 = z + y: a column has at most the power y^4, and
+ * every second step adds a power, so a block ends with y^7 at most. */
 static void add_columns(const gfsmith_sketch *s, uint8_t (*sums)[SKETCH_ROW], uint32_t value[2]) {
+  uint32_t columns[SKETCH_ROW];
+  find_columns(sums, columns);
   value[0] = value[1] = 0;
-  for (unsigned b = SKETCH_LINE; b-- > 0;) {
-    uint32_t column = 0, constant = times_y(s, value[1]);
-    for (unsigned at = b; at < SKETCH_ROW; at += SKETCH_LINE) {
-      column = times_y(s, column);
-      for (unsigned i = 0; i < SKETCH_DEGREE; i++)
-        column ^= (uint32_t)sums[i][at] << 8 * i;
+  for (unsigned end = SKETCH_LINE; end > 0; end -= SKETCH_BLOCK) {
+    uint64_t one = value[0], z = value[1];
+    for (unsigned b = end; b-- > end - SKETCH_BLOCK;) {
+      uint64_t constant = z << 8 ^ (uint64_t)columns[b] << 8 ^ columns[b + SKETCH_LINE];
+      z ^= one;
+      one = constant;
     }
-    value[1] ^= value[0];
-    value[0] = constant ^ column;
+    value[0] = reduce(s, one);
+    value[1] = reduce(s, z);
   }
 }
 
 /* y^-line. */
 static uint32_t line_weight(const gfsmith_sketch *s, uint64_t line) {
-  uint32_t exponent = (uint32_t)(line % SKETCH_UNITS), weight = 1;
-  for (unsigned i = 0; i < SKETCH_DIGITS; i++) {
+  uint32_t exponent = (uint32_t)(line % SKETCH_UNITS), weight = s->powers[0][exponent & 255];
+  for (unsigned i = 1; i < SKETCH_DIGITS; i++) {
     unsigned digit = exponent >> 8 * i & 255;
     if (digit != 0)
       weight = product_of(s, s->powers[i][digit], weight);
