@@ -15,9 +15,12 @@ import pytest
 
 from tests.support.compiler import Compiler
 from tests.support.folders import once
+from tests.support.limits import without_limit
 from tests.support.paths import ROOT
 
 SOURCE = Path(__file__).resolve().parent / "native/soak.c"
+pytestmark = without_limit("GFSMITH_SOAK_SECONDS")
+
 SECONDS = int(os.environ.get("GFSMITH_SOAK_SECONDS", "4"))
 PROCESSES, THREADS = 2, 4
 

@@ -42,7 +42,7 @@ from tests.system.apps.stripe_store.support import (
     wait_for,
 )
 from tests.system.apps.stripe_store.test_disk import Mount, mounted
-from tests.system.apps.stripe_store.test_linearizability import ROUNDS, SEED
+from tests.system.apps.stripe_store.test_linearizability import LONGER, ROUNDS, SEED
 from tests.system.apps.stripe_store.test_run import children, refusal, running
 
 CUTS, CLIENTS = 4, 4
@@ -50,7 +50,7 @@ KEY = "the-key"
 FLUSH_US = 3000
 """Microseconds of a flush: more moments are within one."""
 
-pytestmark = pytest.mark.needs("store")
+pytestmark = [pytest.mark.needs("store"), *LONGER]
 
 
 @pytest.fixture

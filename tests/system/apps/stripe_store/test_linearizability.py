@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.limits import without_limit
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 from tests.system.apps.stripe_store.conftest import call
@@ -31,7 +32,8 @@ from tests.system.apps.stripe_store.support import EXAMPLE, wait_for
 from tests.system.apps.stripe_store.test_disk import mounted
 from tests.system.apps.stripe_store.test_schemes import SHAPES, Shape
 
-pytestmark = pytest.mark.needs("store", "go")
+LONGER = without_limit("GFSMITH_NEMESIS_ROUNDS", "GFSMITH_NEMESIS_STEPS")
+pytestmark = [pytest.mark.needs("store", "go"), *LONGER]
 
 ROUNDS, STEPS, SEED = (
     int(os.environ.get(f"GFSMITH_NEMESIS_{name}", default))
