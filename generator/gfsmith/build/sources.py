@@ -17,7 +17,7 @@ import hashlib
 import platform
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -40,7 +40,7 @@ class Sources(NamedTuple):
     foreign: frozenset[str]
 
 
-class _Module(NamedTuple):
+class Module(NamedTuple):
     """The content of one module. names: the modules that it may import, or attributes of modules."""
 
     digest: str
@@ -48,12 +48,28 @@ class _Module(NamedTuple):
     templates: frozenset[str]
 
 
+#: Reads a module: its content, the name of its file, and the package against which it imports.
+Reader = Callable[[bytes, str, str], Module]
+
+
+def read(content: bytes, file: str, package: str) -> Module:
+    """Return what counts of a module."""
+    tree = ast.parse(content, file)
+    names = frozenset(_imported(tree, package))
+    strings = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+    templates = frozenset(text for text in strings if text.endswith(".j2") and len(text.split()) == 1)
+    text = ast.dump(_Bare().visit(tree))
+    return Module(hashlib.sha256(text.encode()).hexdigest(), names, templates)
+
+
 @lru_cache(maxsize=16)
-def digest(entries: tuple[str, ...], package: Path = PACKAGE) -> str:
+def digest(entries: tuple[str, ...], package: Path = PACKAGE, reader: Reader = read) -> str:
     """Return the SHA-256 of the sources of some modules, of all their imports, and of versions."""
-    found = sources(entries, package)
-    lines = [f"Python {platform.python_implementation()} {platform.python_version()}"]
-    lines += [f"{name} {_module(_file(name, package), name).digest}" for name in sorted(found.modules)]
+    found = sources(entries, package, reader)
+    lines = [version()]
+    lines += [
+        f"{name} {_module(_file(name, package), name, reader).digest}" for name in sorted(found.modules)
+    ]
     for name in sorted(found.templates):
         lines.append(f"{name} {hashlib.sha256((_templates(package) / name).read_bytes()).hexdigest()}")
     lines += [f"{name} {_version(name)}" for name in sorted(found.foreign)]
@@ -61,7 +77,7 @@ def digest(entries: tuple[str, ...], package: Path = PACKAGE) -> str:
 
 
 @lru_cache(maxsize=64)
-def sources(entries: tuple[str, ...], package: Path = PACKAGE) -> Sources:
+def sources(entries: tuple[str, ...], package: Path = PACKAGE, reader: Reader = read) -> Sources:
     """Return the dependencies of the modules `entries`."""
     modules: set[str] = set()
     foreign: set[str] = set()
@@ -77,7 +93,7 @@ def sources(entries: tuple[str, ...], package: Path = PACKAGE) -> Sources:
         if path is None or name in modules:
             continue
         modules.add(name)
-        module = _module(path, name)
+        module = _module(path, name, reader)
         queue += [name.rpartition(".")[0] or package.name, *module.names]
         templates |= module.templates
     return Sources(frozenset(modules), _included(templates, package), frozenset(foreign))
@@ -91,15 +107,10 @@ def _file(name: str, package: Path) -> Path | None:
 
 
 @lru_cache(maxsize=512)
-def _module(path: Path | None, name: str) -> _Module:
+def _module(path: Path | None, name: str, reader: Reader) -> Module:
     assert path is not None
-    tree = ast.parse(path.read_bytes(), path.name)
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    names = frozenset(_imported(tree, package))
-    strings = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
-    templates = frozenset(text for text in strings if text.endswith(".j2") and len(text.split()) == 1)
-    text = ast.dump(_Bare().visit(tree))
-    return _Module(hashlib.sha256(text.encode()).hexdigest(), names, templates)
+    return reader(path.read_bytes(), path.name, package)
 
 
 class _Bare(ast.NodeTransformer):
@@ -146,6 +157,11 @@ def _included(names: set[str], package: Path) -> frozenset[str]:
             found.add(name)
             queue += _INCLUDE.findall(path.read_text(encoding="utf-8"))
     return frozenset(found)
+
+
+def version() -> str:
+    """Return the version of Python, which decides what a module means."""
+    return f"Python {platform.python_implementation()} {platform.python_version()}"
 
 
 def _version(module: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gfsmith.build import cache, places
+from gfsmith.build import cache, places, sources
 from gfsmith.build.cache import Cache
 
 
@@ -115,3 +115,95 @@ def test_records_of_another_user_are_not_used(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "other" / "gfsmith" / "cache.key").chmod(0o644)
     Cache(path).save({"b": {"n": 1}})
     assert not Cache(path).known()
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The modules whose syntax was read, with a cache of the user that is empty at first."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
+    files: list[str] = []
+    original = sources.read
+
+    def counted(content: bytes, file: str, package: str) -> sources.Module:
+        files.append(file)
+        return original(content, file, package)
+
+    monkeypatch.setattr(sources, "read", counted)
+    return files
+
+
+def process(*modules: str) -> str:
+    """Return the key of modules as a new process computes it."""
+    for remembered in (sources.digest, sources.sources, sources._module, cache._read_modules):
+        remembered.cache_clear()
+    return cache.key(modules or ("gfsmith.build.cache",))
+
+
+def test_a_module_is_read_once_for_all_processes(read: list[str], tmp_path: Path) -> None:
+    first = process()
+    assert "cache.py" in read and "sources.py" in read
+    read.clear()
+    assert process() == first
+    assert read == []
+    process("gfsmith.build.parallel")
+    assert read == ["parallel.py"]
+    assert [path.name for path in (tmp_path / "user" / "gfsmith").iterdir()] == ["modules.json"]
+
+
+def test_the_key_is_that_of_the_sources(read: list[str]) -> None:
+    process()
+    remembered = cache._read_modules().module
+    entries = ("gfsmith.build.cache", "gfsmith.build.generate")
+    assert sources.digest(entries, reader=remembered) == sources.digest(entries)
+
+
+@pytest.mark.parametrize("content", [b"import ast\nONE = 2\n", b"import re\nONE = 1\n"])
+def test_a_changed_module_is_read_again(read: list[str], content: bytes) -> None:
+    process()
+    modules = cache._read_modules()
+    one = modules.module(b"import ast\nONE = 1\n", "one.py", "p")
+    read.clear()
+    assert modules.module(content, "one.py", "p").digest != one.digest
+    assert modules.module(b"import ast\nONE = 1\n", "one.py", "p") == one
+    assert modules.module(b"from . import x\n", "one.py", "q").names == {"q", "q.x"}
+    assert modules.module(b"from . import x\n", "one.py", "p").names == {"p", "p.x"}
+
+
+def test_a_forged_module_is_read_again(read: list[str], tmp_path: Path) -> None:
+    first, path = process(), tmp_path / "user" / "gfsmith" / "modules.json"
+    data = json.loads(path.read_text())
+    forged = {
+        name: [code, text.replace('"digest": "', '"digest": "0')] for name, (code, text) in data.items()
+    }
+    assert forged != data
+    path.write_text(json.dumps(forged))
+    read.clear()
+    assert process() == first
+    assert "cache.py" in read
+
+
+def test_without_a_home_modules_are_read_in_each_process(
+    read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(cache, "user_folder", nowhere)
+    first = process()
+    read.clear()
+    assert process() == first
+    assert "cache.py" in read
+
+
+def test_records_keep_their_codes(tmp_path: Path) -> None:
+    """A record that was not used is neither compared nor signed when others are saved."""
+    path = tmp_path / "proofs.json"
+    Cache(path).save({"a": {"n": 1}, "b": {"n": 1}})
+    data = json.loads(path.read_text())
+    data["a"][1] = json.dumps({"n": 2})
+    path.write_text(json.dumps(data))
+    Cache(path).save({"c": {"n": 3}})
+    assert dict(Cache(path).known()) == {"b": {"n": 1}, "c": {"n": 3}}
+    assert "a" not in Cache(path).known()
+    Cache(path).save({"a": {"n": 4}})
+    assert Cache(path).known()["a"] == {"n": 4}
