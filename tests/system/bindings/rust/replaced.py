@@ -6,6 +6,7 @@ A folder has the replacement as crate/, and as differential/ a program that call
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.system.bindings.rust.support import CHECKSUMS, RANDOM, Project, append, sources
@@ -55,14 +56,27 @@ def append_tests(copy: Path, module: str, tests: str) -> None:
     append(copy / "src" / f"{module}.rs", tests)
 
 
-def with_a_fault(folder: Path, fault: tuple[str, str, str], copy: Path) -> Project:
-    """Return the program of a copy whose crate has a fault: a file, a text in it, its replacement."""
-    file, text, other = fault
+#: FAULT in the text of a fault stands for a call of this function.
+SWITCH = """
+fn fault(name: &str) -> bool {
+    extern crate std;
+    std::env::var("GFSMITH_FAULT").as_deref() == Ok(name)
+}
+"""
+
+
+def with_faults(folder: Path, faults: Mapping[str, tuple[str, str, str]], copy: Path) -> Project:
+    """Return the program of a copy whose crate has faults: name -> a file, a text in it, and its replacement
+    with the condition FAULT. One build serves all: the environment variable GFSMITH_FAULT names the one that
+    the program has.
+    """
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("cache"))
-    source = copy / "crate" / "src" / file
-    before = source.read_text()
-    assert before.count(text) == 1
-    source.write_text(before.replace(text, other))
+    append(copy / "crate" / "src" / "lib.rs", SWITCH)
+    for name, (file, text, other) in faults.items():
+        source = copy / "crate" / "src" / file
+        before = source.read_text()
+        assert before.count(text) == 1 and "FAULT" in other, name
+        source.write_text(before.replace(text, other.replace("FAULT", f'crate::fault("{name}")')))
     return Project(copy / "differential")
 
 

@@ -28,7 +28,7 @@ from tests.system.bindings.rust.replaced import (
     original_tests,
     said_with_both,
     sources_of,
-    with_a_fault,
+    with_faults,
 )
 from tests.system.bindings.rust.support import (
     BUILD,
@@ -113,9 +113,9 @@ def test_far_calls_run_kernels_with_streaming_stores(folder: Path, tmp_path: Pat
     assert re.search(r"test result: ok\. 2 passed", said), said
 
 
-def compared(project: Project, calls: int) -> subprocess.CompletedProcess[str]:
+def compared(project: Project, calls: int, **variables: str) -> subprocess.CompletedProcess[str]:
     """Compile the program and run it."""
-    return project.run("run", "--quiet", "--", str(calls))
+    return project.run("run", "--quiet", "--", str(calls), **variables)
 
 
 def test_every_result_equals_that_of_the_original(differential: Project) -> None:
@@ -131,30 +131,45 @@ MUTANTS = {
     "a far call skips bytes before the first line": (
         "map.rs",
         "self.step(false, lead, sources, targets)",
-        "self.step(false, lead / 2, sources, targets)",
+        "self.step(false, if FAULT { lead / 2 } else { lead }, sources, targets)",
     ),
-    "the last lost shard is not part of a key": ("decode.rs", "self.bits[shard / 64] |=", "self.bits[0] |="),
+    "the last lost shard is not part of a key": (
+        "decode.rs",
+        "self.bits[shard / 64] |=",
+        "self.bits[if FAULT { 0 } else { shard / 64 }] |=",
+    ),
     "parities are rebuilt from data shards only": (
         "decode.rs",
         ".filter(|i| !lost.has(*i)).take(data)",
-        ".take(data)",
+        ".filter(|i| FAULT || !lost.has(*i)).take(data)",
     ),
     "a known matrix is taken for any other": (
         "map.rs",
         ".all(|(row, known)| row == known)",
-        ".all(|_| true)",
+        ".all(|(row, known)| FAULT || row == known)",
     ),
     "verification ends before the last step": (
         "codec.rs",
         "for start in (0..len).step_by(step)",
-        "for start in (0..len.max(step) - step + 1).step_by(step)",
+        "for start in (0..if FAULT { len.max(step) - step + 1 } else { len }).step_by(step)",
     ),
 }
 
 
+@pytest.fixture(scope="session")
+def faulty(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The program with all faults; without one it passes."""
+
+    def make(made: Path) -> None:
+        done = compared(with_faults(folder, MUTANTS, made / "faulty"), CALLS // 5)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return Project(once(tmp_path_factory, "rust-replacement-faults", make) / "faulty" / "differential")
+
+
 @pytest.mark.parametrize("name", MUTANTS)
-def test_a_fault_changes_a_result(name: str, folder: Path, tmp_path: Path) -> None:
-    done = compared(with_a_fault(folder, MUTANTS[name], tmp_path / "wrong"), CALLS // 5)
+def test_a_fault_changes_a_result(name: str, faulty: Project) -> None:
+    done = compared(faulty, CALLS // 5, GFSMITH_FAULT=name)
     assert "error" not in done.stderr, done.stderr
     assert done.returncode != 0
 
