@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bench.build_lock import locked
+from tests.support.folders import once
 from tests.support.paths import ROOT
 from tests.system.isal.support import CLIENTS, run, with_library
 
@@ -110,42 +111,85 @@ def release_20(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _with_partial_writes(
-    example: Path, headers: Path, build: Path, folder: Path
-) -> subprocess.CompletedProcess[str]:
-    """Build the plugin against headers of release 20, and call it."""
+@pytest.fixture(scope="session")
+def host_20(release_20: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_host(tmp_path_factory.mktemp("ceph_20") / "host", release_20, "c++20")
+
+
+def _with_partial_writes(example: Path, headers: Path, build: Path, folder: Path) -> Path:
+    """Build the plugin against headers of release 20."""
     where = [f"BUILD={folder}", f"LIBGFSMITH={build / 'libgfsmith.a'}", f"HEADERS={headers}"]
     run(["make", "-C", str(example), *where, f"CHECKOUT={ROOT}", "STANDARD=c++20"])
-    program = compile_host(folder / "host", headers, "c++20")
-    command = [str(program), str(folder / "libec_gfsmith.so")]
-    return subprocess.run(command, env=with_library(None), capture_output=True, text=True)
+    return folder / "libec_gfsmith.so"
 
 
-def test_partial_writes(release_20: Path, build: Path, tmp_path: Path) -> None:
+def _called(host: Path, plugin: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = with_library(None, **variables)
+    return subprocess.run([str(host), str(plugin)], env=environment, capture_output=True, text=True)
+
+
+def test_partial_writes(release_20: Path, host_20: Path, build: Path, tmp_path: Path) -> None:
     """Chunks numbered by shard_id_t equal those numbered by int, and deltas change parities like new data."""
-    done = _with_partial_writes(ROOT / "examples" / "ceph", release_20, build, tmp_path)
+    plugin = _with_partial_writes(ROOT / "examples" / "ceph", release_20, build, tmp_path)
+    done = _called(host_20, plugin)
     assert done.returncode == 0, done.stdout
     assert int(done.stdout.split()[0]) > 20_000
 
 
-#: A fault in shard_numbers.h -> the right text and the wrong one.
+#: A fault in shard_numbers.h -> the right text, and the one with the fault under the condition FAULT.
 WRONG = {
-    "the old parity": ("std::memcpy(parities[i], old, size)", "(void)old"),
-    "the chunk of a delta": ("size, j, bytes(in, j, room)", "size, 0, bytes(in, j, room)"),
-    "the old data": ("std::memcpy(delta->c_str(), before.c_str(), before.length())", "(void)0"),
-    "the place of a chunk": ("shard_id_t n(chunk_of(shard))", "shard_id_t n(shard)"),
-    "the present chunks": ("present[i] = in.contains(shard_id_t(chunk_of(i)))", "present[i] = i > 0"),
+    "the old parity": (
+        "std::memcpy(parities[i], old, size)",
+        "FAULT ? (void)old : (void)std::memcpy(parities[i], old, size)",
+    ),
+    "the chunk of a delta": ("size, j, bytes(in, j, room)", "size, FAULT ? 0 : j, bytes(in, j, room)"),
+    "the old data": (
+        "std::memcpy(delta->c_str(), before.c_str(), before.length())",
+        "FAULT ? (void)0 : (void)std::memcpy(delta->c_str(), before.c_str(), before.length())",
+    ),
+    "the place of a chunk": (
+        "shard_id_t n(chunk_of(shard))",
+        "shard_id_t n(FAULT ? int(shard) : int(chunk_of(shard)))",
+    ),
+    "the present chunks": (
+        "present[i] = in.contains(shard_id_t(chunk_of(i)))",
+        "present[i] = FAULT ? i > 0 : in.contains(shard_id_t(chunk_of(i)))",
+    ),
 }
+SWITCH = """#include <cstdlib>
+#include <cstring>
+static inline bool fault(const char *name) {
+  const char *chosen = std::getenv("GFSMITH_FAULT");
+  return chosen != nullptr && std::strcmp(chosen, name) == 0;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def wrong_plugin(release_20: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plugin with all faults: the environment variable GFSMITH_FAULT names the one that it has."""
+
+    def make(folder: Path) -> None:
+        example = Path(shutil.copytree(ROOT / "examples" / "ceph", folder / "example"))
+        source = example / "shard_numbers.h"
+        text = source.read_text()
+        for name, (right, wrong) in WRONG.items():
+            assert text.count(right) == 1
+            text = text.replace(right, wrong.replace("FAULT", f'fault("{name}")'))
+        source.write_text(SWITCH + text)
+        _with_partial_writes(example, release_20, build, folder)
+
+    return once(tmp_path_factory, "ceph_wrong", make) / "libec_gfsmith.so"
+
+
+def test_the_plugin_with_faults_passes_without_one(host_20: Path, wrong_plugin: Path) -> None:
+    assert _called(host_20, wrong_plugin).returncode == 0
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_partial_writes_are_detected(name: str, release_20: Path, build: Path, tmp_path: Path) -> None:
-    example = Path(shutil.copytree(ROOT / "examples" / "ceph", tmp_path / "example"))
-    source = example / "shard_numbers.h"
-    right, wrong = WRONG[name]
-    assert source.read_text().count(right) == 1
-    source.write_text(source.read_text().replace(right, wrong))
-    assert _with_partial_writes(example, release_20, build, tmp_path).returncode != 0
+def test_wrong_partial_writes_are_detected(name: str, host_20: Path, wrong_plugin: Path) -> None:
+    done = _called(host_20, wrong_plugin, GFSMITH_FAULT=name)
+    assert done.returncode != 0
 
 
 def test_a_folder_without_headers_is_refused(tmp_path: Path) -> None:
