@@ -1,4 +1,5 @@
-"""The library under AddressSanitizer with UBSan, and under ThreadSanitizer; both detect wrong programs.
+"""The library under AddressSanitizer with UBSan, under ThreadSanitizer, and with checked types of calls by
+pointers; each detects wrong programs.
 
 Runtime and scalar kernels are compiled with the sanitizer. The other kernels are machine code, which
 sanitizers do not instrument: tests/system/kernels and tests/system/fuzz/api.c run them between guard pages
@@ -8,6 +9,7 @@ sanitizers do not instrument: tests/system/kernels and tests/system/fuzz/api.c r
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -23,6 +25,11 @@ from tests.support.paths import ROOT
 HERE = Path(__file__).resolve().parent
 ADDRESS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 THREAD = ("-fsanitize=thread",)
+#: Control-flow integrity: a call by a pointer to a function of another type ends the program.
+TYPES = (
+    *("-fsanitize=cfi-icall", "-fvisibility=hidden", "-flto", "-fuse-ld=lld-19"),
+    "-Wno-unused-command-line-argument",
+)
 FLAGS = ("-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", *Compiler.INCLUDES)
 
 
@@ -68,6 +75,11 @@ def address(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Sanitized:
 @pytest.fixture(scope="session")
 def thread(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Sanitized:
     return built(tmp_path_factory, "thread", THREAD, build)
+
+
+@pytest.fixture(scope="session")
+def types(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Sanitized:
+    return built(tmp_path_factory, "types", TYPES, build)
 
 
 def run(program: Path, *arguments: str, isa: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -116,6 +128,19 @@ def test_a_codec_that_threads_share(thread: Sanitized, tmp_path: Path) -> None:
 def test_calls_that_threads_share(thread: Sanitized, tmp_path: Path, name: str, arguments: list[str]) -> None:
     program = thread.program(NATIVE / f"{name}.c", tmp_path)
     assert clean(run(program, *arguments, isa="scalar")) == "ok\n"
+
+
+@pytest.mark.parametrize("name", ["short_calls", "pool"])
+def test_calls_by_pointers_have_the_types_of_the_functions(
+    types: Sanitized, tmp_path: Path, name: str
+) -> None:
+    assert clean(run(types.program(NATIVE / f"{name}.c", tmp_path))) == "ok\n"
+
+
+def test_calls_by_pointers_of_other_types_are_noticed(types: Sanitized, tmp_path: Path) -> None:
+    program = types.program(HERE / "native/wrong.c", tmp_path)
+    assert clean(run(program, "none")) == "ok\n"
+    assert run(program, "type").returncode == -signal.SIGILL
 
 
 def test_thread_sanitizer_notices_a_missing_barrier(thread: Sanitized, tmp_path: Path) -> None:

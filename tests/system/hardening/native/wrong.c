@@ -1,6 +1,7 @@
 /* wrong: programs that misuse the library. Each sanitizer must detect one of them in the library's
- * own code. Argument: bounds, leak, undefined or race. */
+ * own code. Argument: bounds, leak, undefined, race or type. */
 #include <gfsmith.h>
+#include <gfsmith_parallel.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -49,6 +50,18 @@ static void race(void) {
     pthread_join(threads[n], NULL);
 }
 
+static int idle(void) { return 0; }
+
+/* An executor whose function has another type. */
+static void type(void) {
+  static uint8_t a[100 * LEN], b[100 * LEN], parity[100 * LEN];
+  gfsmith_executor executor = {.workers = 2, .least = 1};
+  int (*other)(void) = idle;
+  memcpy(&executor.run, &other, sizeof other);
+  gfsmith_encode_parallel(codec, &executor, sizeof a, (const uint8_t *const[]){a, b},
+                          (uint8_t *const[]){parity});
+}
+
 int main(int argc, char **argv) {
   if (argc != 2 || gfsmith_codec_create(&codec, "cauchy", 2, 1) != GFSMITH_OK)
     return 2;
@@ -60,6 +73,8 @@ int main(int argc, char **argv) {
     undefined();
   else if (strcmp(argv[1], "race") == 0)
     race();
+  else if (strcmp(argv[1], "type") == 0)
+    type();
   gfsmith_codec_destroy(codec);
   puts("ok");
   return 0;
