@@ -12,8 +12,6 @@
 #include "node.h"
 #include "status.h"
 
-enum { LINE = 256 };
-
 /* A graph, and the lengths for which it is composed. */
 typedef struct choice {
   char scheme[16];
@@ -69,20 +67,28 @@ static int unreadable(char *reason, const char *path) {
   return GFSMITH_EINVAL;
 }
 
+static int read_line(gfsmith_choices **all, const char *line, unsigned number, const char *path,
+                     char *reason) {
+  choice one = {.k = 0};
+  if (line[0] == '#' || line[0] == '\n')
+    return GFSMITH_OK;
+  if (!parse(&one, line))
+    return refuse(reason, path, number, "must be SCHEME encode|repair K M LEAST MOST");
+  if (is_known(*all, &one))
+    return refuse(reason, path, number, "the second line of this graph");
+  return (*all = add(*all, &one)) != NULL ? GFSMITH_OK : GFSMITH_ENOMEM;
+}
+
 static int read_lines(gfsmith_choices **all, FILE *file, const char *path, char *reason) {
-  char line[LINE];
-  for (unsigned number = 1; fgets(line, sizeof line, file) != NULL; number++) {
-    choice one = {.k = 0};
-    if (line[0] == '#' || line[0] == '\n')
-      continue;
-    if (!parse(&one, line))
-      return refuse(reason, path, number, "must be SCHEME encode|repair K M LEAST MOST");
-    if (is_known(*all, &one))
-      return refuse(reason, path, number, "the second line of this graph");
-    if ((*all = add(*all, &one)) == NULL)
-      return GFSMITH_ENOMEM;
-  }
-  return ferror(file) ? unreadable(reason, path) : GFSMITH_OK;
+  char *line = NULL; /* comments have any length */
+  size_t room = 0;
+  int status = GFSMITH_OK;
+  for (unsigned number = 1; status == GFSMITH_OK && getline(&line, &room, file) >= 0; number++)
+    status = read_line(all, line, number, path, reason);
+  if (status == GFSMITH_OK && !feof(file))
+    status = unreadable(reason, path);
+  free(line);
+  return status;
 }
 
 int gfsmith_choices_read(gfsmith_choices **out, const char *path, char *reason) {

@@ -202,7 +202,7 @@ static void *run(void *context) {
 }
 
 /* The least stack of the thread, which computes, as of those of a pool (gfsmith_parallel.h). */
-enum { ENGINE_STACK = 256 << 10 };
+enum { ENGINE_STACK = 1 << 20 };
 
 static bool start_engine(gfc_engine *engine) {
   pthread_attr_t how;

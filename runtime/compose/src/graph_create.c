@@ -98,7 +98,7 @@ static int check_request(const gfsmith_graph_request *request, const gfc_layout 
   if (request->codec == NULL || request->holder == NULL)
     return gfc_graph_fail(reason, GFSMITH_EINVAL, "codec or holder is NULL");
   if (request->k < 1 || request->m < 1 || request->k > GFSMITH_MAX_SHARDS ||
-      request->k + request->m > GFSMITH_MAX_SHARDS)
+      request->m > GFSMITH_MAX_SHARDS - request->k)
     return gfc_graph_fail(reason, GFSMITH_EINVAL,
                           "k = %u, m = %u; allowed: from 1, together up to %d", request->k,
                           request->m, GFSMITH_MAX_SHARDS);

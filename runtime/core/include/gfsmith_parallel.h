@@ -49,7 +49,7 @@ typedef struct gfsmith_pool gfsmith_pool;
  * threads. Any number of threads may use the pool at the same time, each for its own call; they
  * share its threads. A task may use the pool itself.
  *
- * The threads of the pool have stacks of at least 256 KiB. They block all signals, so the program's
+ * The threads of the pool have stacks of at least 1 MiB. They block all signals, so the program's
  * handlers run in its other threads, except those that their own accesses cause: SIGBUS, SIGFPE,
  * SIGILL, SIGSEGV, SIGSYS and SIGTRAP.
  * After fork() the pool of the child process has no threads: calls over it run in the calling

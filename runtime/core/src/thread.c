@@ -49,8 +49,8 @@ static void *thread_main(void *of) {
 }
 
 /* The least stack of a thread: calls take up to 80 KiB, and a program may have chosen less for its
- * own threads. */
-enum { STACK_LEAST = 256 << 10 };
+ * own threads. Some C libraries put the thread-local variables of all libraries there, too. */
+enum { STACK_LEAST = 1 << 20 };
 
 static bool create_thread(gfs_thread *thread) {
   pthread_attr_t how;

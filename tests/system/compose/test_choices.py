@@ -81,6 +81,7 @@ def test_a_choice_that_is_ignored_is_noticed(plain: Library, tmp_path: Path, fil
         ("ppr repair 3 2 0\n", "line 1: must be SCHEME encode|repair K M LEAST MOST"),
         ("# words\nppr mend 3 2 0 9\n", "line 2: must be SCHEME"),
         ("ppr repair 3 2 0 9 9\n", "line 1: must be SCHEME"),
+        (f"#{'-' * 254}ppr repair 3 2 0 9\nppr mend 3 2 0 9\n", "line 2: must be SCHEME"),
         ("ppr repair 3 2 0 9\nppr repair 3 2 5 9\n", "line 2: the second line of this graph"),
     ],
 )

@@ -228,7 +228,7 @@ def test_descriptions_of_codecs_are_checked(graphs: Graphs) -> None:
     codec, ranks = graphs.codec((4, 3)), range(7)
     for shape in ((3, 4), (5, 2), (4, 2), (3, 3), (5, 3), (4, 4)):
         refused(graphs.make("rs", codec, range(sum(shape)), shape=shape), EINVAL, "is not one of k = ")
-    for shape in ((0, 7), (7, 0), (200, 56), (2**32 - 1, 2)):
+    for shape in ((0, 7), (7, 0), (200, 56), (2**32 - 1, 2), (1, 2**32 - 1)):
         refused(graphs.make("rs", codec, ranks, shape=shape), EINVAL, "allowed: from 1, together up to 255")
     for polynomial in (0x11B, 0x100, 1):
         refused(graphs.make("rs", codec, ranks, polynomial=polynomial), EINVAL, "is not that of the codec")

@@ -236,7 +236,7 @@ static void look_at_thread(gfsmith_node *node, void *context) {
   CHECK(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
   CHECK(sigismember(&mask, SIGINT) == 1 && sigismember(&mask, SIGBUS) == 0);
   CHECK(pthread_getattr_np(pthread_self(), &how) == 0);
-  CHECK(pthread_attr_getstacksize(&how, &stack) == 0 && stack >= 256 << 10);
+  CHECK(pthread_attr_getstacksize(&how, &stack) == 0 && stack >= 1 << 20);
   CHECK(pthread_attr_destroy(&how) == 0);
 }
 
