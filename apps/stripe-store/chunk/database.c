@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 16384, LOG_PAGES = 1024, BUSY_MS = 1000, PROGRESS = 1000 };
+enum { PAGE = 16384, LOG_PAGES = 1024, BUSY_MS = 1000, PROGRESS = 1000, STEP = 256 };
 
-typedef enum statement { PUT, GET, FORGET, LIST } statement;
+typedef enum statement { PUT, GET, FORGET, LIST, NAMES } statement;
 
 static const char *const tables[] = {"node", "chunk", "record"};
 
@@ -63,6 +63,9 @@ static kept_status prepare(database *d, shelf_kind kind, statement what, sqlite3
       [GET] = "SELECT bytes FROM %s WHERE version = ?1",
       [FORGET] = "DELETE FROM %s WHERE version = ?1",
       [LIST] = "SELECT version, bytes FROM %s",
+      /* the length is known without reading the bytes */
+      [NAMES] =
+          "SELECT version, length(bytes) FROM %s WHERE version > ?1 ORDER BY version LIMIT ?2",
   };
   char text[128];
   sqlite3_stmt **at = &d->statement[table(kind)][what];
@@ -104,7 +107,7 @@ static kept_status empty_log(database *d) { return run(d, "PRAGMA wal_checkpoint
 
 void database_close(database *d) {
   for (unsigned t = 0; t < 3; t++)
-    for (unsigned what = PUT; what <= LIST; what++) {
+    for (unsigned what = PUT; what <= NAMES; what++) {
       sqlite3_finalize(d->statement[t][what]);
       d->statement[t][what] = NULL;
     }
@@ -328,18 +331,46 @@ kept_status database_get(database *d, shelf_kind kind, uint64_t version, uint8_t
   return status;
 }
 
-static void add_version(void *owner, shelf_kind kind, sqlite3_stmt *row) {
-  uint64_t version = (uint64_t)sqlite3_column_int64(row, 0);
-  if (sqlite3_column_bytes(row, 1) > 0)
-    kept_list_add(owner, kind, version);
+static void list_table(kept_list *list, shelf_kind kind) {
+  list->kind = kind;
+  list->last = INT64_MIN; /* no item has this version: those of an epoch begin with 1 */
+}
+
+static void add_version(kept_list *list, sqlite3_stmt *row) {
+  list->last = sqlite3_column_int64(row, 0);
+  if (sqlite3_column_int64(row, 1) > 0)
+    kept_list_add(list, list->kind, (uint64_t)list->last);
   else
-    kept_list_add_damaged(owner, version);
+    kept_list_add_damaged(list, (uint64_t)list->last);
+}
+
+/* Add at most *left items of a table. If these are all, the other table follows. */
+static kept_status list_rows(database *d, kept_list *list, unsigned *left) {
+  sqlite3_stmt *s;
+  kept_status status = prepare(d, list->kind, NAMES, &s);
+  int code = SQLITE_DONE;
+  if (status != KEPT_OK)
+    return status;
+  sqlite3_bind_int64(s, 1, list->last);
+  sqlite3_bind_int64(s, 2, *left);
+  for (; (code = sqlite3_step(s)) == SQLITE_ROW; --*left)
+    add_version(list, s);
+  status = judge(d, code);
+  sqlite3_reset(s);
+  if (status != KEPT_OK || *left == 0)
+    return status;
+  list->complete = list->kind == SHELF_RECORD;
+  list_table(list, SHELF_RECORD);
+  return status;
 }
 
 kept_status database_list(database *d, kept_list *list) {
-  atomic_bool never = false;
-  kept_status status = each(d, SHELF_CHUNK, &never, add_version, list);
-  if (status == KEPT_OK)
-    status = each(d, SHELF_RECORD, &never, add_version, list);
+  kept_status status = KEPT_OK;
+  unsigned left = STEP;
+  if (!list->begun)
+    list_table(list, SHELF_CHUNK);
+  list->begun = true;
+  while (status == KEPT_OK && left > 0 && !list->complete)
+    status = list_rows(d, list, &left);
   return status == KEPT_OK && list->incomplete ? judge(d, SQLITE_NOMEM) : status;
 }

@@ -12,7 +12,7 @@ enum { DATABASE_REASON = 256 };
 
 typedef struct database {
   struct sqlite3 *connection;
-  struct sqlite3_stmt *statement[3][4]; /* of database.c, prepared when they are needed */
+  struct sqlite3_stmt *statement[3][5]; /* of database.c, prepared when they are needed */
   room room;
   bool used;                    /* changed since the log was begun again */
   char reason[DATABASE_REASON]; /* of the last error */
@@ -39,6 +39,7 @@ bool database_begin_log(database *d);
 /* The caller frees *bytes. */
 kept_status database_get(database *d, shelf_kind kind, uint64_t version, uint8_t **bytes,
                          size_t *length);
+/* A step of the list. */
 kept_status database_list(database *d, kept_list *list);
 
 #endif

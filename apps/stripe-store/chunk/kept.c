@@ -117,8 +117,7 @@ void kept_settle(kept *k, kept_ticket ticket) {
   apply(k, &(change){.type = CHANGE_NONE, .ticket = ticket});
 }
 
-kept_status kept_list_all(kept *k, kept_list *list) {
-  *list = (kept_list){0};
+kept_status kept_list_more(kept *k, kept_list *list) {
   kept_status status = k->type->list(k, list);
   if (status != KEPT_OK)
     kept_list_free(list);

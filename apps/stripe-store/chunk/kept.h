@@ -61,6 +61,8 @@ void kept_wipe(kept *k, const identity *who, kept_ticket ticket);
 /* Call back when all earlier changes are done. */
 void kept_settle(kept *k, kept_ticket ticket);
 
-kept_status kept_list_all(kept *k, kept_list *list);
+/* Add some items to a list, which is empty at first, until it is complete. After an error it is
+ * empty. */
+kept_status kept_list_more(kept *k, kept_list *list);
 
 #endif

@@ -55,7 +55,7 @@ static void send_part(server *s, uint64_t request, const part *p, bool records) 
   message listed = {.type = MESSAGE_LISTED,
                     .request = request,
                     .epoch = s->who.epoch,
-                    .present = s->told < entries(s), /* more follows */
+                    .present = !s->list.complete || s->told < entries(s), /* more follows */
                     .wanted = records,
                     .body = p->bytes,
                     .body_bytes = p->filled};
@@ -65,13 +65,15 @@ static void send_part(server *s, uint64_t request, const part *p, bool records) 
   server_answer(s, request, sent ? GFSMITH_OK : GFSMITH_ENOMEM, sent ? "" : "it has no memory");
 }
 
+/* Until all versions are known, a part is empty: the agent waits for each part only, not for the
+ * whole list. */
 static void next_part(server *s, uint64_t request) {
   part p = {.filled = 0};
-  kept_status status = KEPT_OK;
+  kept_status status = s->list.complete ? KEPT_OK : kept_list_more(s->kept, &s->list);
   bool records = s->told >= s->list.chunks;
-  if (records)
+  if (status == KEPT_OK && s->list.complete && records)
     status = add_records(s, &p);
-  else
+  else if (s->list.complete)
     add_chunks(s, &p);
   if (status == KEPT_OK)
     send_part(s, request, &p, records);
@@ -84,8 +86,6 @@ void listing_begin(void *owner, const kept_ticket *ticket, kept_status status) {
   (void)fault_point("list.begin");
   kept_list_free(&s->list);
   s->told = 0;
-  if (status == KEPT_OK)
-    status = kept_list_all(s->kept, &s->list);
   if (status == KEPT_OK)
     next_part(s, ticket->request);
   else

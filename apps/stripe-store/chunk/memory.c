@@ -18,12 +18,19 @@ typedef struct memory {
   unsigned timeout_ms;
   memcached_st *client; /* NULL: not connected */
   int watch; /* a connection without traffic, which becomes readable when memcached goes down */
+  wire_keys *keys; /* the list that is being made; NULL: none */
 } memory;
 
 static memory *of(shelf *s) { return (memory *)s; }
 
+static void end_list(memory *k) {
+  wire_keys_close(k->keys);
+  k->keys = NULL;
+}
+
 static void memory_disconnect(shelf *s) {
   memory *k = of(s);
+  end_list(k);
   memcached_free(k->client);
   k->client = NULL;
   if (k->watch >= 0)
@@ -161,11 +168,16 @@ static kept_status memory_list(shelf *s, kept_list *list) {
   memory *k = of(s);
   if (k->client == NULL)
     return gone(k, "no connection");
-  int fd = wire_connect(k->socket, k->timeout_ms);
-  bool done = fd >= 0 && wire_keys(fd, note, list) && !list->incomplete;
-  if (fd >= 0)
-    close(fd);
-  return done ? KEPT_OK : gone(k, "its keys cannot be listed");
+  if (!list->begun) {
+    end_list(k);
+    k->keys = wire_keys_open(k->socket, k->timeout_ms);
+  }
+  list->begun = true;
+  if (k->keys == NULL || !wire_keys_next(k->keys, note, list, &list->complete) || list->incomplete)
+    return gone(k, "its keys cannot be listed");
+  if (list->complete)
+    end_list(k);
+  return KEPT_OK;
 }
 
 static const shelf_type type = {memory_connect, memory_connected, memory_disconnect,

@@ -42,11 +42,14 @@ typedef struct change {
 } change;
 
 /* The versions of all stored chunks, of all stored records, and of those that were found damaged
- * and deleted, unordered. */
+ * and deleted, unordered. It is made in steps, since that may take long. */
 typedef struct kept_list {
   uint64_t *chunk, *record, *damage;
   size_t chunks, records, damaged;
-  bool incomplete; /* there was no memory for a version */
+  bool incomplete;      /* there was no memory for a version */
+  bool begun, complete; /* the first step is done; the last one is */
+  shelf_kind kind;      /* in a folder: the kind and version after which the next step begins */
+  int64_t last;
 } kept_list;
 
 void kept_list_add(kept_list *list, shelf_kind kind, uint64_t version);
@@ -65,6 +68,7 @@ typedef struct shelf_type {
   void (*apply)(shelf *s, const change *c);
   /* The caller frees *bytes. */
   kept_status (*get)(shelf *s, shelf_kind kind, uint64_t version, uint8_t **bytes, size_t *length);
+  /* Make a step: add some of the items that are not in the list yet. */
   kept_status (*list)(shelf *s, kept_list *list);
   void (*destroy)(shelf *s);
 } shelf_type;

@@ -2,13 +2,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ROOM = 16384, LINE = 1024 };
+enum { ROOM = 16384, LINE = 1024, STEP = 512 };
 
 int wire_connect(const char *path, unsigned timeout_ms) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -82,12 +83,35 @@ bool wire_evicts(int fd, bool *evicts) {
   return line != NULL && known;
 }
 
-bool wire_keys(int fd, void (*found)(void *owner, const char *key, size_t length), void *owner) {
-  lines l;
-  char *line;
-  if (!ask(&l, fd, "lru_crawler metadump hash\r\n"))
-    return false;
-  while ((line = next_line(&l)) != NULL && strncmp(line, "key=", 4) == 0)
+struct wire_keys {
+  lines lines;
+};
+
+wire_keys *wire_keys_open(const char *path, unsigned timeout_ms) {
+  int fd = wire_connect(path, timeout_ms);
+  wire_keys *k = fd < 0 ? NULL : malloc(sizeof *k);
+  if (k != NULL && ask(&k->lines, fd, "lru_crawler metadump hash\r\n"))
+    return k;
+  free(k);
+  if (fd >= 0)
+    close(fd);
+  return NULL;
+}
+
+bool wire_keys_next(wire_keys *k, void (*found)(void *owner, const char *key, size_t length),
+                    void *owner, bool *end) {
+  const char *line = NULL;
+  unsigned left = STEP;
+  while (left > 0 && (line = next_line(&k->lines)) != NULL && strncmp(line, "key=", 4) == 0) {
     found(owner, line + 4, strcspn(line + 4, " "));
-  return line != NULL && strcmp(line, "END") == 0;
+    left--;
+  }
+  *end = left > 0;
+  return left == 0 || (line != NULL && strcmp(line, "END") == 0);
+}
+
+void wire_keys_close(wire_keys *k) {
+  if (k != NULL)
+    close(k->lines.fd);
+  free(k);
 }

@@ -10,7 +10,15 @@
 int wire_connect(const char *path, unsigned timeout_ms);
 /* False, here and below: memcached did not answer correctly. */
 bool wire_evicts(int fd, bool *evicts);
-/* Call `found` for each key, in memcached's encoding. */
-bool wire_keys(int fd, void (*found)(void *owner, const char *key, size_t length), void *owner);
+
+/* The list of all keys. */
+typedef struct wire_keys wire_keys;
+
+/* Connect, and request the list; times are limited as those of wire_connect. NULL: failed. */
+wire_keys *wire_keys_open(const char *path, unsigned timeout_ms);
+/* Call `found` for some further keys, in memcached's encoding. *end: these were the last. */
+bool wire_keys_next(wire_keys *k, void (*found)(void *owner, const char *key, size_t length),
+                    void *owner, bool *end);
+void wire_keys_close(wire_keys *k);
 
 #endif

@@ -168,6 +168,15 @@ def test_a_limit_of_the_size(built: Path, memory: Path) -> None:
     assert (shelf.folder / "chunks").stat().st_size <= 1 << 20
 
 
+def test_a_list_in_steps(built: Path, memory: Path) -> None:
+    """It has chunks and records beyond the first 256 items, whatever versions are missing in between."""
+    shelf = Shelf(built / "shelf", memory / "disk")
+    every = [kind.format(n) for n in range(1, 200) if n % 7 for kind in ("c{}:4", "r{}")]
+    for part in (every[::2], every[1::2]):
+        assert len(shelf.run(*part).done()) == len(part)
+    assert shelf.content() == set(every)
+
+
 # -- damage ----------------------------------------------------------------------------------------
 
 

@@ -103,11 +103,12 @@ static void print_chunk(uint64_t version) {
 }
 
 static void list(void) {
-  kept_list all;
+  kept_list all = {0};
   identity who;
   settle();
-  if (kept_list_all(items, &all) != KEPT_OK)
-    end_gone();
+  while (!all.complete)
+    if (kept_list_more(items, &all) != KEPT_OK)
+      end_gone();
   printf("listed %zu\n", all.chunks + all.records);
   kept_list_free(&all);
   for (uint64_t version = 1; version < 200; version++)

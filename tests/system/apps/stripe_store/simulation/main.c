@@ -4,6 +4,7 @@
 #include "common/table.h"
 #include "faults.h"
 #include "history.h"
+#include "memcached.h"
 
 #include <event2/event.h>
 #include <inttypes.h>
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CALM = 60, LONGEST = 5, LINKS = 6, HARSH = 7, POWER = 4 };
+enum { CALM = 60, LONGEST = 5, LINKS = 6, HARSH = 7, POWER = 4, LISTS = 16, SLOW = 9 };
 
 static const shape shapes[] = {
     {"rs", 2, 1, 1, "-m 1"},
@@ -95,6 +96,8 @@ static void go_back(void) {
 
 static void run(uint64_t seed, bool prints) {
   world_begin(seed, prints);
+  if (seed % LISTS == SLOW)
+    memcached_list_slowly();
   machines_start(&shapes[seed % (sizeof shapes / sizeof *shapes)]);
   clients_begin();
   limit = world_now() + world_random(SECOND);

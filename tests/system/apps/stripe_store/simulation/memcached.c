@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { DESCRIPTORS = 4096 };
+enum { DESCRIPTORS = 4096, KEYS = 3 };
 
 typedef enum order_kind { ORDER_SET, ORDER_GET, ORDER_DELETE, ORDER_FLUSH } order_kind;
 
@@ -51,7 +51,7 @@ typedef struct excuse {
 
 static store stores[MACHINES];
 static unsigned enough;
-static bool beyond;
+static bool beyond, slow_lists;
 static excuse *excuses;
 static item *deleted_late; /* records; the agent, whose deletion has failed, may still know them */
 static unsigned rank_of[DESCRIPTORS]; /* of the end of a connection in a chunk server */
@@ -388,12 +388,38 @@ bool wire_evicts(int fd, bool *evicts) {
   return answers(fd);
 }
 
-bool wire_keys(int fd, void (*found)(void *owner, const char *key, size_t length), void *owner) {
-  if (!answers(fd))
+void memcached_list_slowly(void) { slow_lists = true; }
+
+struct wire_keys {
+  int fd;
+  bool begun;
+  const item *next;
+};
+
+wire_keys *wire_keys_open(const char *path, unsigned timeout_ms) {
+  int fd = wire_connect(path, timeout_ms);
+  wire_keys *k = fd < 0 ? NULL : world_new(sizeof *k);
+  if (k != NULL)
+    *k = (wire_keys){.fd = fd};
+  return k;
+}
+
+bool wire_keys_next(wire_keys *k, void (*found)(void *owner, const char *key, size_t length),
+                    void *owner, bool *end) {
+  if (!answers(k->fd))
     return false;
-  for (const item *i = stores[rank_of[fd]].items; i != NULL; i = i->next)
-    found(owner, i->key, strlen(i->key));
+  if (!k->begun)
+    k->next = stores[rank_of[k->fd]].items;
+  k->begun = true;
+  for (unsigned n = 0; k->next != NULL && (!slow_lists || n < KEYS); n++, k->next = k->next->next)
+    found(owner, k->next->key, strlen(k->next->key));
+  *end = k->next == NULL;
   return true;
+}
+
+void wire_keys_close(wire_keys *k) {
+  if (k != NULL)
+    close(k->fd);
 }
 
 /* ---- libmemcached ---------------------------------------------------------------------------- */

@@ -23,6 +23,8 @@ bool memcached_damage_value(unsigned count);
 /* Values with fewer intact chunks may be unreadable. `beyond`: more chunks of a value are damaged
  * than the code bears. */
 void memcached_begin(unsigned enough, bool beyond);
+/* They list a few keys at a time. */
+void memcached_list_slowly(void);
 /* Has a value of the key lost so many chunks to faults that it may be lost? Its record is stored,
  * or was deleted late: by an order of a deletion that had failed, to a memcached that was paused.
  */
