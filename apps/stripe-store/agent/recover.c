@@ -284,17 +284,20 @@ static bool begin(agent *a, uint64_t listed) {
 static uint64_t enough_lists(agent *a) {
   uint64_t listed = 0;
   unsigned count = 0;
-  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+  bool more = false; /* a list is on its way, whose parts arrive in time */
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    more = more || (a->nodes[rank].state == NODE_LISTING && a->nodes[rank].begun);
     if (whole(a, &a->nodes[rank])) {
       listed |= UINT64_C(1) << rank;
       count++;
     }
+  }
   if (!a->group.formed || count < quorum(a) || (a->hesitates && missing(a)))
     return 0;
   if (a->quorum_ms == 0)
     a->quorum_ms = agent_now_ms();
-  bool waits = count < agent_nodes(a) && agent_now_ms() - a->quorum_ms < QUORUM_WAIT_MS;
-  return waits ? 0 : listed;
+  bool early = agent_now_ms() - a->quorum_ms < QUORUM_WAIT_MS;
+  return count < agent_nodes(a) && (early || more) ? 0 : listed;
 }
 
 /* Note the chunk servers that may lack a chunk of a chosen version. False: it cannot be written. */

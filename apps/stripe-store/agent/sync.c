@@ -96,6 +96,7 @@ static bool find_lacking(sync_job *s) {
   uint64_t bit = UINT64_C(1) << s->node->rank;
   entry *e, *next;
   s->todo[PHASE_CHUNKS].count = s->todo[PHASE_RECORDS].count = 0;
+  (void)fault_point("sync.look");
   HASH_ITER(by_key, a->by_key, e, next) {
     unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
     if (!(e->have & bit) && !index_is_lost(e) &&
@@ -350,12 +351,25 @@ static void go_on(sync_job *s) {
     finish(s);
 }
 
+/* Has it the copies, while others copy? Then there is nothing to look for among all values yet. */
+static bool waits_for_copies(const node *n) {
+  uint64_t copiers = n->agent->copiers;
+  return copiers != 0 && !(copiers >> n->rank & 1);
+}
+
+static void tick(node *n) {
+  sync_job *s = n->sync;
+  if (s == NULL && n->state == NODE_SYNCING)
+    sync_begin(n);
+  if (s == NULL || s->rest == 0 || --s->rest > 0)
+    return;
+  if (waits_for_copies(n))
+    s->rest = 1;
+  else
+    start(s);
+}
+
 void sync_tick(agent *a) {
-  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
-    node *n = &a->nodes[rank];
-    if (n->sync != NULL && n->sync->rest > 0 && --n->sync->rest == 0)
-      start(n->sync);
-    else if (n->sync == NULL && n->state == NODE_SYNCING)
-      sync_begin(n);
-  }
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    tick(&a->nodes[rank]);
 }
