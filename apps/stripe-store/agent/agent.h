@@ -83,6 +83,8 @@ struct agent {
   node nodes[RANKS];  /* by rank, from 1 */
   struct call *calls;
   struct entry *by_key, *by_version;
+  struct entry *look; /* at which the search for expired values goes on; NULL: at the first */
+  unsigned expiring;  /* removals of expired values that run */
   struct lock *locks;
   uint64_t value_max;
   uint64_t memory, memory_max; /* bytes of values in transit */
@@ -90,6 +92,7 @@ struct agent {
   unsigned clients_max;
   unsigned idle_s, stall_s; /* timeouts of clients, in seconds; 0: none */
   struct ssl_ctx_st *tls; /* the connections of clients are encrypted with it; NULL: they are not */
+  struct event *renewal;  /* of the certificate */
   bool auth;              /* clients have to authenticate themselves */
   bool locked_out;        /* the passwords cannot be used, which has been reported */
   bool deaf;              /* clients cannot be accepted at the moment */

@@ -7,6 +7,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <signal.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -20,14 +21,14 @@ static bool complain(const agent *a, const char *name) {
   return false;
 }
 
-static bool use_certificate(const agent *a) {
+static bool use_certificate(const agent *a, SSL_CTX *with) {
   char path[FILES_PATH];
   if (!files_path(path, a->folder, FILES_CERTIFICATE))
     return false;
-  return SSL_CTX_use_certificate_chain_file(a->tls, path) == 1 || complain(a, FILES_CERTIFICATE);
+  return SSL_CTX_use_certificate_chain_file(with, path) == 1 || complain(a, FILES_CERTIFICATE);
 }
 
-static bool use_key(const agent *a) {
+static bool use_key(const agent *a, SSL_CTX *with) {
   char text[FILES_TEXT];
   if (!files_secret(a->folder, FILES_CERTIFICATE_KEY, text))
     return false;
@@ -38,24 +39,57 @@ static bool use_key(const agent *a) {
   }
   BIO *lines = BIO_new_mem_buf(text, -1);
   EVP_PKEY *key = lines == NULL ? NULL : PEM_read_bio_PrivateKey(lines, NULL, NULL, NULL);
-  bool used = key != NULL && SSL_CTX_use_PrivateKey(a->tls, key) == 1;
+  bool used = key != NULL && SSL_CTX_use_PrivateKey(with, key) == 1;
   EVP_PKEY_free(key);
   BIO_free(lines);
   sodium_memzero(text, sizeof text);
   return used || complain(a, FILES_CERTIFICATE_KEY);
 }
 
-bool tls_open(agent *a) {
-  a->tls = SSL_CTX_new(TLS_server_method());
-  if (a->tls == NULL)
-    out_of_memory();
-  SSL_CTX_set_min_proto_version(a->tls, TLS1_2_VERSION);
-  SSL_CTX_set_options(a->tls, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_mode(a->tls, SSL_MODE_RELEASE_BUFFERS);
-  return use_certificate(a) && use_key(a);
+/* NULL: failed, with a message. */
+static SSL_CTX *load(const agent *a) {
+  SSL_CTX *with = SSL_CTX_new(TLS_server_method());
+  if (with == NULL) {
+    report("TLS: %s", no_memory);
+    return NULL;
+  }
+  SSL_CTX_set_min_proto_version(with, TLS1_2_VERSION);
+  SSL_CTX_set_options(with, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(with, SSL_MODE_RELEASE_BUFFERS);
+  if (use_certificate(a, with) && use_key(a, with))
+    return with;
+  SSL_CTX_free(with);
+  return NULL;
 }
 
-void tls_close(agent *a) { SSL_CTX_free(a->tls); }
+/* Connections that exist keep the old certificate. */
+static void on_hangup(evutil_socket_t fd, short what, void *owner) {
+  (void)fd;
+  (void)what;
+  agent *a = owner;
+  SSL_CTX *fresh = load(a);
+  report(fresh != NULL ? "has read the certificate" : "the certificate stays as it was");
+  if (fresh == NULL)
+    return;
+  SSL_CTX_free(a->tls);
+  a->tls = fresh;
+}
+
+bool tls_open(agent *a) {
+  a->tls = load(a);
+  if (a->tls == NULL)
+    return false;
+  a->renewal = evsignal_new(a->base, SIGHUP, on_hangup, a);
+  if (a->renewal == NULL || event_add(a->renewal, NULL) != 0)
+    out_of_memory();
+  return true;
+}
+
+void tls_close(agent *a) {
+  SSL_CTX_free(a->tls);
+  if (a->renewal != NULL)
+    event_free(a->renewal);
+}
 
 struct bufferevent *tls_stream(agent *a, evutil_socket_t fd) {
   /* deferred, the end of the input is reported after the bytes before it */

@@ -6,7 +6,8 @@
 
 #include <event2/bufferevent.h>
 
-/* Read the certificate and its private key from the folder. False: failed, with a message. */
+/* Read the certificate and its private key from the folder, now and at each SIGHUP, for the
+ * connections from then on. False: failed, with a message. */
 bool tls_open(agent *a);
 void tls_close(agent *a);
 /* The stream of an accepted connection. NULL: no memory; the connection remains open. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import ssl
 import time
@@ -155,3 +156,23 @@ def test_refused_files(fresh_store: Callable[..., Store]) -> None:
     assert refusal(store) == f"stripe-agent: {key}: it has a passphrase; remove that"
     certificate.write_text("no certificate")
     assert refusal(store) == f"stripe-agent: {certificate}: no start line"
+
+
+def test_another_certificate(store: Store) -> None:
+    """SIGHUP renews it for new connections. Others stay, and a wrong file changes nothing."""
+    log = store.log_of("agent")
+    with connect(store) as before:
+        for wrong in (True, False):
+            certify(store.folder, "other")
+            (store.folder / "other.crt").replace(store.folder / "tls.crt")
+            if not wrong:
+                (store.folder / "other.key").replace(store.folder / "tls.key")
+            report = "the certificate stays as it was" if wrong else "has read the certificate"
+            store.signal("agent", signal.SIGHUP)
+            wait_for(report, lambda report=report: report in log.read_text())  # type: ignore[misc]
+            if wrong:
+                with pytest.raises(ssl.SSLCertVerificationError):
+                    connect(store)
+        assert answers(store, b"version\r\n") == b"VERSION 1.6.18-gfsmith\r\n"
+        before.sendall(b"quit\r\n")
+        assert receive(before) == b""
