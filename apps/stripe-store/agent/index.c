@@ -24,6 +24,8 @@ entry *index_version(const agent *a, uint64_t version) {
 }
 
 void index_remove(agent *a, entry *e) {
+  if (a->look == e)
+    a->look = e->by_key.next;
   HASH_DELETE(by_key, a->by_key, e);
   HASH_DELETE(by_version, a->by_version, e);
   free(e);

@@ -8,6 +8,7 @@
 #include "common/report.h"
 #include "common/space.h"
 #include "common/stop.h"
+#include "expire.h"
 #include "flush.h"
 #include "index.h"
 #include "lock.h"
@@ -58,6 +59,7 @@ static void on_tick(evutil_socket_t fd, short what, void *owner) {
     membership_renew(owner);
   membership_tick(owner);
   flush_tick(owner);
+  expire_tick(owner);
   clients_tick(owner);
 }
 

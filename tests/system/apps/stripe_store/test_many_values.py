@@ -1,0 +1,93 @@
+"""Many values: expired ones make room, and a start does only as much as they need."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.system.apps.stripe_store.support import DEADLINE, DiskStore, Store, process_state, wait_for
+
+Make = Callable[..., Store]
+
+pytestmark = pytest.mark.needs("store")
+
+
+def fill(store: Store, count: int) -> None:
+    """Store this many small values."""
+    with socket.create_connection(store.address(), DEADLINE) as link:
+        link.sendall(b"".join(b"set small-%d 0 0 5\r\nvalue\r\n" % i for i in range(count)))
+        answers = b""
+        while answers.count(b"\r\n") < count:
+            answers += link.recv(65536)
+        assert answers == b"STORED\r\n" * count
+
+
+def test_expired_values_make_room(fresh_store: Make) -> None:
+    """Twice as many as there is room for, each written once; other values stay."""
+    store = fresh_store(memory=8)
+    store.set("lasting", b"value")
+    with store.client() as client:
+        for turn in range(6):
+            for i in range(40):
+                client.set(f"{turn}-{i}", bytes(200_000), expire=-1)
+            wait_for("room", lambda: store.stats()["curr_items"] == "1")
+    assert store.get("lasting") == b"value"
+
+
+def test_a_start_with_many_values(fresh_store: Make) -> None:
+    """The keys in memcached are listed in steps."""
+    store = fresh_store()
+    fill(store, 700)
+    store.kill("agent")
+    store.launch("agent")
+    store.wait_writable()
+    assert store.stats()["curr_items"] == "700"
+    with store.client() as client:
+        assert len(client.get_many([f"small-{i}" for i in range(700)])) == 700
+
+
+def test_a_list_reads_no_values(programs: Path, tmp_path: Path) -> None:
+    """A chunk server with much on its disk would not answer in time."""
+    store = DiskStore(tmp_path / "s", programs)
+    try:
+        store.start()
+        for i in range(20):
+            store.set(f"large-{i}", os.urandom(1_000_000))
+        store.kill("agent")
+
+        def read() -> int:
+            text = Path(f"/proc/{store.running['chunk-1'].pid}/io").read_text()
+            return int(dict(line.split(": ") for line in text.splitlines())["rchar"])
+
+        before = read()
+        store.launch("agent")
+        store.wait_writable()
+        assert store.stats()["curr_items"] == "20"
+        assert read() - before < 20 * 1_000_000 // 3 // 4
+    finally:
+        store.kill_all()
+
+
+def test_chunk_servers_with_copies_wait(fresh_store: Make) -> None:
+    """Without one chunk server, the others copy records at a start. Those that have them do not look through
+    all values again and again while another one copies.
+    """
+    store = fresh_store(agent_options=("--deadline", "60000"))
+    fill(store, 20)
+    store.kill("agent", "chunk-5", "memcached-5")
+    store.plan("chunk-1", "meta.command")
+    store.launch("agent")
+    store.wait_stopped("chunk-1")
+    store.wait_state("state", "waiting")
+    time.sleep(0.5)  # the others have their copies
+    store.plan("agent", "sync.look")
+    time.sleep(1)  # ten ticks
+    assert process_state(store.running["agent"].pid) != "T"
+    (store.folder / "fault.agent").unlink()
+    store.mend()
+    assert store.stats()["curr_items"] == "20"
