@@ -135,6 +135,13 @@ static bool flush(request *r, const char *at, const char *end) {
   return ends(r, after, end);
 }
 
+/* memcached accepts "verbosity noreply", too. */
+static bool verbosity(request *r, const char *at, const char *end) {
+  const char *after = at;
+  bool level = number(&after, end, UINT32_MAX, &r->number);
+  return ends(r, level ? after : at, end) && (level || r->noreply);
+}
+
 static bool arguments(request *r, const char *at, const char *end) {
   switch (r->verb) {
   case VERB_GET:
@@ -150,11 +157,12 @@ static bool arguments(request *r, const char *at, const char *end) {
   case VERB_FLUSH_ALL:
     return flush(r, at, end);
   case VERB_VERBOSITY:
-    return number(&at, end, UINT32_MAX, &r->number) && ends(r, at, end);
+    return verbosity(r, at, end);
   case VERB_STATS:
+    return next_token(&at, end).bytes == 0;
   case VERB_VERSION:
   case VERB_QUIT:
-    return next_token(&at, end).bytes == 0;
+    return true; /* memcached ignores the rest of the line */
   default:
     return storage(r, at, end);
   }

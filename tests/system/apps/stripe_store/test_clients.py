@@ -134,7 +134,11 @@ BAD_LINE = b"CLIENT_ERROR bad command line format\r\n"
         (b"set a 0 0 3\r\nabcd\r\n", b"CLIENT_ERROR bad data chunk\r\n"),
         (b"set a 0 0 1048577\r\n" + bytes(1048577) + b"\r\n", b"SERVER_ERROR object too large for cache\r\n"),
         (b"version\n", b"VERSION 1.6.18-gfsmith\r\n"),
+        (b"version now\r\n", b"VERSION 1.6.18-gfsmith\r\n"),
+        (b"quit now\r\nversion\r\n", b""),
         (b"verbosity 1\r\n", b"OK\r\n"),
+        (b"verbosity\r\n", BAD_LINE),
+        (b"verbosity noreply\r\nverbosity 1 noreply\r\n", b""),
     ],
 )
 def test_lines_that_are_refused(store: Store, sent: bytes, answer: bytes) -> None:
@@ -238,3 +242,4 @@ def test_tools(store: Store, tmp_path: Path) -> None:
     assert "curr_items" in tool(store, "memcstat")
     tool(store, "memcflush")
     assert store.get("one") is None
+    tool(store, "memccapable", "-a")
