@@ -83,6 +83,7 @@ struct agent {
   node nodes[RANKS];  /* by rank, from 1 */
   struct call *calls;
   struct entry *by_key, *by_version;
+  uint64_t bytes, lost; /* of all values: their bytes; the number of lost ones */
   struct entry *look; /* at which the search for expired values goes on; NULL: at the first */
   unsigned expiring;  /* removals of expired values that run */
   struct lock *locks;

@@ -23,9 +23,26 @@ entry *index_version(const agent *a, uint64_t version) {
   return e;
 }
 
+static void add_to_totals(agent *a, const entry *e) {
+  a->bytes += index_is_lost(e) ? 0 : e->record.length;
+  a->lost += index_is_lost(e);
+}
+
+static void take_from_totals(agent *a, const entry *e) {
+  a->bytes -= index_is_lost(e) ? 0 : e->record.length;
+  a->lost -= index_is_lost(e);
+}
+
+void index_lose(agent *a, entry *e) {
+  take_from_totals(a, e);
+  e->record.length = RECORD_LOST;
+  add_to_totals(a, e);
+}
+
 void index_remove(agent *a, entry *e) {
   if (a->look == e)
     a->look = e->by_key.next;
+  take_from_totals(a, e);
   HASH_DELETE(by_key, a->by_key, e);
   HASH_DELETE(by_version, a->by_version, e);
   free(e);
@@ -48,6 +65,7 @@ bool index_put(agent *a, const record *r, uint64_t have, uint64_t records, uint6
     free(e);
     return false;
   }
+  add_to_totals(a, e);
   e->old = *old = replaced == NULL ? 0 : replaced->record.version;
   if (replaced != NULL)
     index_remove(a, replaced);

@@ -22,6 +22,8 @@ entry *index_version(const agent *a, uint64_t version);
  */
 bool index_put(agent *a, const record *r, uint64_t have, uint64_t records, uint64_t *old);
 void index_remove(agent *a, entry *e);
+/* Record that too few chunks are left. */
+void index_lose(agent *a, entry *e);
 void index_clear(agent *a);
 bool index_expired(const entry *e);
 /* The shards of an entry that are available now. */

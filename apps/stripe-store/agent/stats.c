@@ -17,11 +17,6 @@ void stats_answer(client *c) {
   agent *a = c->agent;
   const counters *n = &a->counters;
   char text[LAYOUT_TEXT], reason[AGENT_REASON];
-  uint64_t bytes = 0, lost = 0;
-  for (const entry *e = a->by_key; e != NULL; e = e->by_key.next) {
-    bytes += index_is_lost(e) ? 0 : e->record.length;
-    lost += index_is_lost(e);
-  }
   layout_text(layout_get(a->layout), text);
   number(c, "pid", (uint64_t)getpid());
   client_answer(c, "STAT layout %s", text);
@@ -34,7 +29,7 @@ void stats_answer(client *c) {
     client_answer(c, "STAT chunk_server_%u %s", rank, states[a->nodes[rank].state]);
   number(c, "epoch", a->group.epoch);
   number(c, "curr_items", HASH_CNT(by_key, a->by_key));
-  number(c, "bytes", bytes);
+  number(c, "bytes", a->bytes);
   number(c, "limit_item", a->value_max);
   number(c, "curr_connections", n->clients);
   number(c, "cmd_get", n->gets);
@@ -46,7 +41,7 @@ void stats_answer(client *c) {
   number(c, "reads_tried_again", n->retried);
   number(c, "refused", n->refused);
   number(c, "chunks_rebuilt", n->rebuilt);
-  number(c, "values_lost", lost);
+  number(c, "values_lost", a->lost);
   number(c, "bytes_on_their_way", a->memory);
   client_answer(c, "END");
 }

@@ -245,7 +245,7 @@ static void report_lost(const record *r) {
  * fewer chunks would take it for a deleted value. */
 static void give_up(agent *a, entry *e) {
   report_lost(&e->record);
-  e->record.length = RECORD_LOST;
+  index_lose(a, e);
   e->records = 0;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     sync_heal(&a->nodes[rank]); /* which stores the record */

@@ -217,6 +217,19 @@ def test_values_in_transit_are_bounded(store: Store) -> None:
     store.set("big", bytes(1048576))
 
 
+def test_totals(store: Store) -> None:
+    with store.client() as client:
+        client.flush_all(noreply=False)
+        for key, value in (("one", bytes(100)), ("two", bytes(1000)), ("one", bytes(10)), ("three", b"")):
+            client.set(key, value)
+        assert (store.stats()["curr_items"], store.stats()["bytes"]) == ("3", "1010")
+        client.delete("two")
+        client.append("one", bytes(5))
+        assert (store.stats()["curr_items"], store.stats()["bytes"]) == ("2", "15")
+        client.flush_all(noreply=False)
+        assert (store.stats()["curr_items"], store.stats()["bytes"]) == ("0", "0")
+
+
 # -- libmemcached's tools ----------------------------------------------------------------------------------
 
 needs_tools = pytest.mark.skipif(shutil.which("memccapable") is None, reason="needs libmemcached-tools")
