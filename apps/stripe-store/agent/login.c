@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { ROOM = 64 << 10 }; /* of the file, with a zero byte */
+
 /* Equal hashes are compared instead of texts, so that the time tells nothing about a password. */
 static bool equal(const char *text, size_t length, const uint8_t *wanted) {
   uint8_t hash[crypto_generichash_BYTES];
@@ -32,18 +34,27 @@ static bool among(char *lines, const stripe *given) {
 }
 
 /* Trouble is reported once, not for each login. */
-static bool read_passwords(agent *a, char lines[FILES_TEXT]) {
+static bool read_passwords(agent *a, char lines[ROOM]) {
   char why[FILES_WHY];
-  bool done = files_confidential(a->folder, FILES_PASSWORDS, lines, why);
+  bool done = files_confidential(a->folder, FILES_PASSWORDS, lines, ROOM, why);
   if (!done && !a->locked_out)
     report("logins are refused: %s", why);
   a->locked_out = !done;
   return done;
 }
 
+bool login_open(agent *a) {
+  char lines[ROOM] = "", why[FILES_WHY];
+  bool done = files_confidential(a->folder, FILES_PASSWORDS, lines, ROOM, why);
+  sodium_memzero(lines, sizeof lines);
+  if (!done)
+    report("%s", why);
+  return done;
+}
+
 /* The file is read each time, so that it can be changed while the agent runs. */
 static void log_in(client *c) {
-  char lines[FILES_TEXT];
+  char lines[ROOM];
   if (!read_passwords(c->agent, lines)) {
     client_answer(c, "SERVER_ERROR the passwords cannot be read");
     client_quit(c);

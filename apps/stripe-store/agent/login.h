@@ -5,6 +5,8 @@
 
 #include "client.h"
 
+/* Can the passwords be read? False after a message. */
+bool login_open(agent *a);
 /* May the client's command run? False: it was the authentication, or it was refused; client_over
  * has been called. */
 bool login_done(client *c);

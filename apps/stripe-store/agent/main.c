@@ -12,6 +12,7 @@
 #include "flush.h"
 #include "index.h"
 #include "lock.h"
+#include "login.h"
 #include "membership.h"
 #include "node.h"
 #include "recover.h"
@@ -208,10 +209,8 @@ static bool prepare(agent *a, const settings *o) {
            o->degraded);
     return false;
   }
-  char passwords[FILES_TEXT] = "";
-  if (o->auth && !files_secret(a->folder, FILES_PASSWORDS, passwords))
+  if (o->auth && !login_open(a))
     return false;
-  sodium_memzero(passwords, sizeof passwords);
   if (o->tls && !tls_open(a))
     return false;
   return trace_open(&a->trace, o->trace, LAYOUT_AGENT) && lock_folder(a->folder) && load_group(a);

@@ -70,12 +70,12 @@ bool files_guarded(const char *folder) {
   return own && !open;
 }
 
-static bool read_all(int fd, char *text) {
+static bool read_all(int fd, char *text, size_t room) {
   size_t at = 0;
   ssize_t n = 0;
-  while (at < FILES_TEXT && (n = read(fd, text + at, FILES_TEXT - at)) > 0)
+  while (at < room && (n = read(fd, text + at, room - at)) > 0)
     at += (size_t)n;
-  if (n < 0 || at == FILES_TEXT) {
+  if (n < 0 || at == room) {
     errno = n < 0 ? errno : EFBIG;
     return false;
   }
@@ -83,18 +83,22 @@ static bool read_all(int fd, char *text) {
   return true;
 }
 
-bool files_read(const char *folder, const char *name, char text[FILES_TEXT]) {
+static bool read_file(const char *folder, const char *name, char *text, size_t room) {
   char path[FILES_PATH];
   if (!files_path(path, folder, name))
     return false;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return false;
-  bool done = read_all(fd, text);
+  bool done = read_all(fd, text, room);
   int error = errno;
   close(fd);
   errno = error;
   return done;
+}
+
+bool files_read(const char *folder, const char *name, char text[FILES_TEXT]) {
+  return read_file(folder, name, text, FILES_TEXT);
 }
 
 static bool write_all(int fd, const char *text) {
@@ -153,12 +157,12 @@ int files_local(const char *folder, struct sockaddr_un *at) {
   return place;
 }
 
-bool files_confidential(const char *folder, const char *name, char text[FILES_TEXT],
+bool files_confidential(const char *folder, const char *name, char *text, size_t room,
                         char why[FILES_WHY]) {
   char path[FILES_PATH];
   struct stat info;
-  bool read =
-      files_path(path, folder, name) && stat(path, &info) == 0 && files_read(folder, name, text);
+  bool read = files_path(path, folder, name) && stat(path, &info) == 0 &&
+              read_file(folder, name, text, room);
   if (!read)
     snprintf(why, FILES_WHY, "cannot read %s/%s: %s", folder, name, strerror(errno));
   else if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
@@ -168,7 +172,7 @@ bool files_confidential(const char *folder, const char *name, char text[FILES_TE
 
 bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]) {
   char why[FILES_WHY];
-  bool done = files_confidential(folder, name, text, why);
+  bool done = files_confidential(folder, name, text, FILES_TEXT, why);
   if (!done)
     report("%s", why);
   return done;

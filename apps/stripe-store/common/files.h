@@ -50,9 +50,9 @@ int files_lock(const char *folder, const char *name);
 #define FILES_LOCAL "local"
 int files_local(const char *folder, struct sockaddr_un *at);
 
-/* As files_read, for a file with a secret. False: missing, or readable by other users; why: the
- * message, which files_secret prints. */
-bool files_confidential(const char *folder, const char *name, char text[FILES_TEXT],
+/* As files_read, for a file with a secret, of fewer than `room` bytes. False: missing, too long, or
+ * readable by other users; why: the message, which files_secret prints. */
+bool files_confidential(const char *folder, const char *name, char *text, size_t room,
                         char why[FILES_WHY]);
 bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]);
 /* "127.0.0.1:4711" or "[::1]:4711". */

@@ -164,3 +164,13 @@ def test_the_key_of_the_links_changes(fresh_store: Callable[..., Store]) -> None
     store.mend()
     store.set("k", b"other")
     assert store.get("k") == b"other"
+
+
+def test_many_users(store: Store) -> None:
+    """A file that is too long refuses all of them; so it has to be long."""
+    write_passwords(store, "".join(f"user-{i}:password-{i}\n" for i in range(2000)))
+    assert answers(store, login("user-1999 password-1999"), GET) == STORED + VALUE
+    write_passwords(store, "alice:s:cret\n" * (65536 // 13 + 1))
+    assert answers(store, ALICE, GET) == b"SERVER_ERROR the passwords cannot be read\r\n"
+    write_passwords(store, "alice:s:cret\n")
+    assert answers(store, ALICE, GET) == STORED + VALUE
