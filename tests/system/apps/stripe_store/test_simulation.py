@@ -107,7 +107,7 @@ MUTANTS = {
     "counts missing chunks of all chunk servers": Mutant("listed & ~a->group.behind", "listed"),
     "reads only through the scheme's graph": Mutant("r->tries > 0", "false"),
     "always tries to rebuild a lost value": Mutant("index_beyond_repair(a, e)", "false", within="rebuild"),
-    "does not record that a value is lost": Mutant("e->record.length = RECORD_LOST;", ";", within="give_up"),
+    "does not record that a value is lost": Mutant("index_lose(a, e);", ";", within="give_up"),
     "acknowledges a deletion before the chunks are deleted": Mutant(
         "rank <= agent_nodes(c->agent)", "rank <= 1", within="call_ask_all"
     ),
