@@ -169,7 +169,7 @@ def test_a_limit_of_the_size(built: Path, memory: Path) -> None:
 
 
 def test_a_list_in_steps(built: Path, memory: Path) -> None:
-    """It has chunks and records beyond the first 256 items, whatever versions are missing in between."""
+    """It has chunks and records beyond the first 256 items. Versions between them may be missing."""
     shelf = Shelf(built / "shelf", memory / "disk")
     every = [kind.format(n) for n in range(1, 200) if n % 7 for kind in ("c{}:4", "r{}")]
     for part in (every[::2], every[1::2]):
