@@ -84,8 +84,8 @@ struct agent {
   struct call *calls;
   struct entry *by_key, *by_version;
   uint64_t bytes, lost; /* of all values: their bytes; the number of lost ones */
-  struct entry *look; /* at which the search for expired values goes on; NULL: at the first */
-  unsigned expiring;  /* removals of expired values that run */
+  struct entry *look;   /* at which the search for expired values goes on; NULL: at the first */
+  unsigned expiring;    /* removals of expired values that run */
   struct lock *locks;
   uint64_t value_max;
   uint64_t memory, memory_max; /* bytes of values in transit */
