@@ -54,9 +54,16 @@ char *path_try_join(const char *folder, const char *name) {
 
 char *path_join(const char *folder, const char *name) { return must(path_try_join(folder, name)); }
 
+/* Slashes at the end do not count, as for the system. */
 static char *try_folder(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/')
+    length--;
+  while (length > 0 && path[length - 1] != '/')
+    length--;
+  while (length > 1 && path[length - 1] == '/')
+    length--;
+  return length == 0 ? strdup(".") : strndup(path, length);
 }
 
 char *path_folder(const char *path) { return must(try_folder(path)); }

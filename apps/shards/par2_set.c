@@ -385,10 +385,19 @@ static int scan_all(par2_set *set, char *const *more, size_t count) {
   return status == TOOL_OK ? par2_versions_find(&set->packets, set->id, set->name, own) : status;
 }
 
-int par2_set_read(par2_set *set, const char *path, char *const *more, size_t count) {
+int par2_set_name(par2_set *set, const char *path) {
   set->folder = path_folder(path);
   set->name = must_copy(path);
-  int status = scan_all(set, more, count);
+  return *path_last(path) != '\0'
+             ? TOOL_OK
+             : refuse("%s is a folder; allowed: a file SET.par2 of a set, such as %sSET.par2", path,
+                      path);
+}
+
+int par2_set_read(par2_set *set, const char *path, char *const *more, size_t count) {
+  int status = par2_set_name(set, path);
+  if (status == TOOL_OK)
+    status = scan_all(set, more, count);
   return status == TOOL_OK ? interpret(set) : status;
 }
 

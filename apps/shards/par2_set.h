@@ -44,6 +44,8 @@ typedef struct par2_set {
   par2_packets packets;
 } par2_set;
 
+/* Set the name and the folder. TOOL_REFUSED after a message if it is no name of a file. */
+int par2_set_name(par2_set *set, const char *path);
 /* Read a set from a file of its packets, those next to it with the same name, and those of `more`
  * that end with .par2. TOOL_REFUSED after a message. */
 int par2_set_read(par2_set *set, const char *path, char *const *more, size_t count);

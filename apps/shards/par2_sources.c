@@ -205,9 +205,9 @@ static int look_at(const par2_set *set, size_t file, struct stat *info) {
 
 int par2_sources(par2_set *set, struct stat **infos, const char *name, char *const *paths,
                  size_t count, const options *opt) {
-  set->name = must_copy(name);
-  set->folder = path_folder(name);
-  int status = gather(set, paths, count);
+  int status = par2_set_name(set, name);
+  if (status == TOOL_OK)
+    status = gather(set, paths, count);
   for (size_t f = 0; f < set->file_count && status == TOOL_OK; f++)
     status = read_head(set, &set->files[f]);
   if (status != TOOL_OK)

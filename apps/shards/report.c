@@ -85,5 +85,6 @@ void report_wait_writable(int fd) { wait_for(fd, POLLOUT); }
 
 void report_die_by_signal(void) {
   signal(caught, SIG_DFL);
+  fflush(stdout); /* its lines name the changes */
   raise(caught);
 }

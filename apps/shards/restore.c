@@ -40,9 +40,10 @@ static int check_target(const shard_set *set, const options *opt) {
     return TOOL_OK; /* any error is reported when the temporary file is created */
   if (folder)
     return refuse("%s already exists; a folder is restored to a new path", opt->output);
-  if (stat(opt->output, &info) == 0 && !S_ISREG(info.st_mode))
-    return refuse(S_ISDIR(info.st_mode) ? "%s is a folder; -o names the file to write"
-                                        : "%s is not a regular file",
+  if (!S_ISREG(info.st_mode))
+    return refuse(S_ISDIR(info.st_mode)   ? "%s is a folder; -o names the file to write"
+                  : S_ISLNK(info.st_mode) ? "%s is a symbolic link; -o names the file itself"
+                                          : "%s is not a regular file",
                   opt->output);
   if (!opt->force)
     return refuse("%s already exists (--force replaces it)", opt->output);

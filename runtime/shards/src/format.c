@@ -109,8 +109,8 @@ int gfsmith_shards_header_write(const gfsmith_shards_header *header, uint8_t *ra
 
 bool gfsmith_shards_same_set(const gfsmith_shards_header *a, const gfsmith_shards_header *b) {
   uint8_t raw[2][GFSMITH_SHARDS_HEADER];
-  if (a == NULL || b == NULL)
-    return false;
+  if (a == NULL || b == NULL || memcmp(a->set_id, b->set_id, sizeof a->set_id) != 0)
+    return false; /* soon, since the file tool compares each file of a folder with each other one */
   gfsmith_shards_header first = *a, second = *b;
   first.index = second.index = 0;
   return gfsmith_shards_header_write(&first, raw[0]) == GFSMITH_OK &&

@@ -142,3 +142,14 @@ def test_a_failure_of_tar_is_one_line(tool: Tool, folder: Path, tmp_path: Path) 
     line = missing.refusal("restore", tmp_path / "shards", "-o", tmp_path / "restored")
     assert line == "cannot start tar: No such file or directory"
     assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("end", ["", "/", "//"])
+def test_slashes_at_the_end(tool: Tool, folder: Path, tmp_path: Path, end: str) -> None:
+    """A folder may be named with slashes: shards inside of the source are refused nevertheless."""
+    inside = f"{folder}/new{end}"
+    assert tool.refusal("protect", *SHAPE, folder, inside) == f"{inside} is inside {folder}: choose another"
+    assert not (folder / "new").exists()
+    tool.ok("protect", *SHAPE, f"{folder}{end}", f"{tmp_path}/shards{end}")
+    tool.ok("restore", f"{tmp_path}/shards{end}", "-o", f"{tmp_path}/restored{end}")
+    assert describe(tmp_path / "restored") == describe(folder)

@@ -149,6 +149,16 @@ def test_signals_at_every_call(scene: Scene, faulty: Faulty, call: str, what: st
             assert snapshot(scene.folder) == scene.before
 
 
+def test_a_signal_hides_no_change(scene: Scene, faulty: Faulty) -> None:
+    """The signal comes when the files get their names: the lines on stdout, a pipe, name the changes."""
+    scene.set_up()
+    outcome = faulty("rename:1:INT").run(*scene.arguments)
+    assert outcome.status == -signal.SIGINT
+    done = {"repair": ": rebuilt\n", "restore": ": 999 bytes, checksum as recorded\n"}
+    line = done.get(scene.command, f": 6 shards in {scene.folder}, generation ")
+    assert outcome.stdout.count(line) == (2 if scene.command == "repair" else 1)
+
+
 @pytest.mark.parametrize("call", ["pread", "pwrite"])
 @pytest.mark.parametrize("command", ["protect", "repair", "restore"])
 def test_a_signal_ends_the_work_soon(

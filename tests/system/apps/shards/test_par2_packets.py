@@ -367,6 +367,8 @@ def test_refused_arguments(tool: Tool, tmp_path: Path) -> None:
         ("verify", one): "no intact packet of PAR2",
         ("verify", index.parent): f"{index.parent} is a folder; allowed: a file SET.par2 of a set, such as ",
         ("repair", index.parent): f"{index.parent} is a folder; allowed: a file SET.par2 of a set, such as ",
+        ("create", f"{index.parent}/", one): "/s/ is a folder; allowed: a file SET.par2 of a set",
+        ("verify", f"{index.parent}/"): "/s/ is a folder; allowed: a file SET.par2 of a set",
         ("verify", "/dev/null"): "/dev/null is not a regular file; allowed: a file SET.par2 of a set",
         ("remove", index): "par2: unknown command remove; allowed: create, verify, repair (see --help)",
         ("-q",): "par2: the command is missing; allowed: create, verify, repair (see --help)",

@@ -259,6 +259,18 @@ def test_join_does_not_replace(tool: Tool, shards: Path, tmp_path: Path) -> None
     assert joined.read_bytes() == (tmp_path / "file").read_bytes()
 
 
+@pytest.mark.parametrize("target", ["mine", "nowhere", "shards/file.g1.000.gfs"])
+def test_join_does_not_replace_a_link(tool: Tool, shards: Path, tmp_path: Path, target: str) -> None:
+    """The user means the file behind it; /dev/stdout is a link, too."""
+    (tmp_path / "mine").write_text("mine")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    before = snapshot(tmp_path)
+    line = f"{link} is a symbolic link; -o names the file itself"
+    assert tool.refusal("restore", "--force", shards, "-o", link) == line
+    assert link.is_symlink() and snapshot(tmp_path) == before
+
+
 @pytest.mark.parametrize("posix", [(), ("POSIXLY_CORRECT",)])
 @pytest.mark.parametrize(
     "words",
