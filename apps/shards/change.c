@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define RECORD ".gfsmith-shards.change"
+enum { RECORD_FLAGS = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 
 static void close_record(change *c) {
   if (c->record >= 0)
@@ -31,101 +32,129 @@ static int is_named(const change *c) {
   return own.st_dev == named.st_dev && own.st_ino == named.st_ino;
 }
 
-static int lock(change *c) {
-  int named = 0;
-  while (named == 0) { /* the run that had the lock may have removed the record meanwhile */
-    close_record(c);
-    c->record = openat(c->folder, RECORD,
-                       O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-    if (c->record < 0)
-      return refuse("cannot create a file in %s: %s", c->path, strerror(errno));
-    bool locked = flock(c->record, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno == EWOULDBLOCK)
-      return refuse("another run is changing %s: run one after the other", c->path);
-    named = locked ? is_named(c) : -1;
-  }
-  return named > 0 ? TOOL_OK : refuse("cannot lock %s/" RECORD ": %s", c->path, strerror(errno));
+/* Open the record that an interrupted run has left (*left), or a new one. */
+static int open_record(change *c, bool *left) {
+  do {
+    c->record = openat(c->folder, RECORD, RECORD_FLAGS | O_RDWR | O_CREAT | O_EXCL, 0666);
+    *left = c->record < 0 && errno == EEXIST;
+    if (*left)
+      c->record = openat(c->folder, RECORD, RECORD_FLAGS | O_RDWR);
+  } while (*left && c->record < 0 && errno == ENOENT);
+  return c->record >= 0 ? TOOL_OK
+                        : refuse("cannot create a file in %s: %s", c->path, strerror(errno));
 }
 
-/* Is this an empty file, which rename_new() may have left? */
-static bool is_empty(int fd) {
-  struct stat info;
-  return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
+/* *named: the run that had the lock has not removed the record meanwhile. */
+static int lock(change *c, bool *named) {
+  bool locked = flock(c->record, LOCK_EX | LOCK_NB) == 0;
+  if (!locked && errno == EWOULDBLOCK)
+    return refuse("another run is changing %s: run one after the other", c->path);
+  int known = locked ? is_named(c) : -1;
+  *named = known > 0;
+  return known >= 0 ? TOOL_OK : refuse("cannot lock %s/" RECORD ": %s", c->path, strerror(errno));
 }
 
-/* Remove a shard of the announced set or an empty file in its place, but no other file of its name.
- * Returns 0, or -1 and errno. */
+/* Read the header of a record and the owner of its shards. Returns whether it announces a set, or
+ * -1 and errno. A shard, which is longer, is no record: its name may be a hard link. */
+static int read_record(int record, gfsmith_shards_header *set, uid_t *owner) {
+  struct stat info = {0};
+  int valid = fstat(record, &info) == 0 ? read_header(record, set, NULL) : -1;
+  *owner = info.st_uid;
+  return valid > 0 && info.st_size > GFSMITH_SHARDS_HEADER ? 0 : valid;
+}
+
+/* Remove a shard of the announced set or an empty file in its place, but no other file of its name,
+ * nor one of another user than the record. Returns whether such a shard stays, or -1 and errno. */
 static int remove_shard(const change *c, unsigned index) {
   char name[SHARD_NAME];
+  struct stat info = {0};
   gfsmith_shards_header found;
   shard_name(name, c->set.name, c->set.generation, index);
   int shard = openat(c->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (shard < 0)
     return errno == ENOENT ? 0 : -1;
-  int valid = read_header(shard, &found, NULL), reason = errno;
-  bool empty = is_empty(shard);
+  int valid = fstat(shard, &info) == 0 ? read_header(shard, &found, NULL) : -1, reason = errno;
   close(shard);
   errno = reason;
-  if (!empty && (valid <= 0 || !gfsmith_shards_same_set(&found, &c->set)))
+  bool empty = S_ISREG(info.st_mode) && info.st_size == 0; /* as rename_new() may have left it */
+  bool own = empty || (valid > 0 && gfsmith_shards_same_set(&found, &c->set));
+  if (valid < 0 || !own)
     return valid < 0 ? -1 : 0;
-  return unlinkat(c->folder, name, 0);
+  return info.st_uid != c->owner ? 1 : unlinkat(c->folder, name, 0);
 }
 
 /* EINVAL: this file system does not support fsync for folders. */
 static int flush(int folder) { return fsync(folder) != 0 && errno != EINVAL ? -1 : 0; }
 
-/* Remove the announced set. Returns 0, or -1 and errno. */
+/* Remove the announced set. Returns the number of shards that stay, since they are those of another
+ * user, or -1 and errno. */
 static int roll_back(change *c) {
-  int failed = 0, reason = 0;
-  for (unsigned i = 0; i < c->set.k + c->set.m; i++)
-    if (remove_shard(c, i) != 0) {
+  int stay = 0, failed = 0, reason = 0;
+  for (unsigned i = 0; i < c->set.k + c->set.m; i++) {
+    int one = remove_shard(c, i);
+    if (one < 0) {
       failed = -1;
       reason = errno;
     }
+    stay += one > 0;
+  }
   /* The header must not disappear before the shards. */
   if (!failed && flush(c->folder) == 0 && ftruncate(c->record, 0) == 0) {
     c->announced = false;
-    return 0;
+    return stay;
   }
   errno = failed ? reason : errno;
   return -1;
 }
 
+/* Remove the record of an interrupted run, and its set. This run gets a record of its own, since
+ * the shards have the owner of their record. */
 static int recover(change *c) {
-  int found = read_header(c->record, &c->set, NULL);
-  if (found < 0) {
-    int reason = errno;
-    close_record(c); /* and keep it */
-    return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(reason));
-  }
-  c->announced = found > 0;
-  if (c->announced && roll_back(c) != 0)
+  int found = read_record(c->record, &c->set, &c->owner);
+  if (found < 0)
+    return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(errno));
+  int stay = found > 0 ? roll_back(c) : 0;
+  if (stay < 0)
     return refuse("cannot remove the incomplete generation %" PRIu64 " of %s from %s: %s",
                   c->set.generation, c->set.name, c->path, strerror(errno));
-  if (found > 0)
+  if (unlinkat(c->folder, RECORD, 0) != 0)
+    return refuse("cannot remove %s/" RECORD ": %s", c->path, strerror(errno));
+  if (found > 0 && stay == 0)
     say("%s: the incomplete generation %" PRIu64 " of %s is removed", c->path, c->set.generation,
         c->set.name);
   return TOOL_OK;
 }
 
 int change_begin(change *c, const char *folder) {
+  bool left = true, named = false;
+  int status = TOOL_OK;
   *c = CHANGE_NONE;
   c->path = folder;
   c->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (c->folder < 0)
     return refuse("cannot read %s: %s", folder, strerror(errno));
-  int status = lock(c);
-  if (status == TOOL_OK)
-    return recover(c);
-  close_record(c); /* another run owns the record */
+  while (status == TOOL_OK && (left || !named)) {
+    close_record(c);
+    status = open_record(c, &left);
+    if (status == TOOL_OK)
+      status = lock(c, &named);
+    if (status == TOOL_OK && left && named)
+      status = recover(c);
+  }
+  if (status != TOOL_OK)
+    close_record(c); /* and keep it */
   return status;
 }
 
 int change_announce(change *c, const gfsmith_shards_header *set) {
   uint8_t raw[GFSMITH_SHARDS_HEADER];
   output record = {.fd = c->record};
+  struct stat info;
   gfsmith_shards_header_write(set, raw);
+  if (fstat(c->record, &info) != 0)
+    return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(errno));
   c->set = *set;
+  c->owner = info.st_uid;
   c->announced = true;
   if (!output_write(&record, raw, sizeof raw))
     return refuse("cannot write %s/" RECORD ": %s", c->path, strerror(record.error));
@@ -149,7 +178,7 @@ int change_commit(change *c) {
 }
 
 void change_end(change *c) {
-  if (c->record >= 0 && (!c->announced || roll_back(c) == 0))
+  if (c->record >= 0 && (!c->announced || roll_back(c) >= 0))
     unlinkat(c->folder, RECORD, 0);
   close_record(c);
   if (c->folder >= 0)
@@ -163,12 +192,11 @@ static int refuse_record(const char *folder, const char *path, int reason) {
   return refuse("cannot read %s: %s", entered ? path : folder, strerror(reason));
 }
 
-int change_incomplete(const char *folder, gfsmith_shards_header *set, bool *found) {
+int change_incomplete(const char *folder, gfsmith_shards_header *set, uid_t *owner, bool *found) {
   char *path = path_join(folder, RECORD);
-  int record = open_input(path);
-  int valid = record >= 0                           ? read_header(record, set, NULL)
-              : errno == ENOENT || errno == ENOTDIR ? 0
-                                                    : -1;
+  int record = open(path, O_RDONLY | RECORD_FLAGS);
+  bool none = record < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+  int valid = record >= 0 ? read_record(record, set, owner) : none ? 0 : -1;
   int status = valid < 0 ? refuse_record(folder, path, errno) : TOOL_OK;
   *found = valid > 0;
   if (record >= 0)

@@ -3,12 +3,14 @@
  * The record is a file in the folder. The run that changes the folder locks it. Before the first
  * shard of a new set gets its name, the record receives the header of that set; as long as it is
  * there, the set does not count. Removing the record is the step that completes the set. A record
- * that no run locks is the rest of an interrupted run, whose set the next change removes. */
+ * that no run locks is the rest of an interrupted run, whose set the next change removes. It speaks
+ * of shards of its own owner only, since in a folder such as /tmp anyone can create it. */
 #ifndef TOOL_CHANGE_H
 #define TOOL_CHANGE_H
 
 #include <gfsmith_shards.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 typedef struct change {
   const char *path; /* of the folder, not owned */
@@ -17,6 +19,7 @@ typedef struct change {
   bool announced;   /* the record has the header `set` */
   bool complete;    /* the set counts */
   gfsmith_shards_header set;
+  uid_t owner; /* of its shards */
 } change;
 
 #define CHANGE_NONE ((change){.folder = -1, .record = -1})
@@ -37,7 +40,8 @@ int change_commit(change *c);
  */
 void change_end(change *c);
 
-/* The set that does not count in this folder; `found` is false if all count. */
-int change_incomplete(const char *folder, gfsmith_shards_header *set, bool *found);
+/* The set that does not count in this folder, and the owner of its shards; `found` is false if all
+ * count. */
+int change_incomplete(const char *folder, gfsmith_shards_header *set, uid_t *owner, bool *found);
 
 #endif

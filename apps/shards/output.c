@@ -127,7 +127,7 @@ int output_open(output *outs, size_t count, const rights *given) {
 
 /* Its permissions could forbid to open it again: flush_file() sets them. */
 int output_rest(output *out) {
-  int failed = fchmod(out->fd, 0600), closed = close(out->fd);
+  int failed = rights_set(out->fd, 0600), closed = close(out->fd);
   out->fd = -1;
   out->rests = true;
   return failed == 0 && closed == 0
@@ -240,7 +240,7 @@ ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset) {
 
 static int flush_file(output *out) {
   int fd = output_use(out);
-  int failed = fd < 0 || (out->rests && fchmod(fd, out->mode) != 0) || fsync(fd) != 0;
+  int failed = fd < 0 || (out->rests && rights_set(fd, out->mode) != 0) || fsync(fd) != 0;
   int reason = errno;
   if (fd >= 0 && close(fd) != 0 && !failed) {
     failed = 1;

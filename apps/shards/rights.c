@@ -1,5 +1,6 @@
 #include "rights.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -44,9 +45,14 @@ rights rights_again(const char *path, const struct stat *info) {
   return (rights){mode_of(path, info) & ALL, info->st_uid, info->st_gid};
 }
 
+int rights_set(int fd, mode_t mode) {
+  bool lacking = fchmod(fd, mode) != 0;
+  return !lacking || errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
+}
+
 int rights_give(int fd, const rights *given, mode_t *mode) {
   bool kept =
       fchown(fd, given->owner, given->group) == 0 || fchown(fd, no_owner, given->group) == 0;
   *mode = kept ? given->mode : without_group(given->mode);
-  return fchmod(fd, *mode);
+  return rights_set(fd, *mode);
 }

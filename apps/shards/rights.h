@@ -20,6 +20,9 @@ rights rights_private(void);
 rights rights_like(const char *path, const struct stat *info);
 /* Of a file that is written again: those of the old one, and its owner and group. */
 rights rights_again(const char *path, const struct stat *info);
+/* Set the permissions of an open file that was created with 0600. Some file systems have none, or
+ * refuse to change them: those that they give remain. Returns 0, or -1 and errno. */
+int rights_set(int fd, mode_t mode);
 /* Give them to an open file of the run. Its group gets no more than all users do if this run cannot
  * set it. Returns 0, or -1 and errno; *mode: the permissions. */
 int rights_give(int fd, const rights *given, mode_t *mode);

@@ -23,11 +23,15 @@ static void add(shard_set *set, char *path) {
   set->files[set->count++] = (shard_file){.path = path, .fd = -1, .index = -1};
 }
 
-static bool is_incomplete(const shard_set *set, const gfsmith_shards_header *h) {
+static bool is_announced(const shard_set *set, const gfsmith_shards_header *h, uid_t owner) {
   for (size_t i = 0; i < set->incomplete_count; i++)
-    if (gfsmith_shards_same_set(&set->incomplete[i].header, h))
+    if (set->incomplete[i].owner == owner && gfsmith_shards_same_set(&set->incomplete[i].header, h))
       return true;
   return false;
+}
+
+static bool is_incomplete(const shard_set *set, const shard_file *file) {
+  return is_announced(set, &file->header, file->info.st_uid);
 }
 
 /* Read the change record of a folder. This comes before the folder is listed: a set that becomes
@@ -35,11 +39,12 @@ static bool is_incomplete(const shard_set *set, const gfsmith_shards_header *h) 
 static int add_record(shard_set *set, const char *folder) {
   gfsmith_shards_header header;
   bool found;
-  int status = change_incomplete(folder, &header, &found);
-  if (status != TOOL_OK || !found || is_incomplete(set, &header))
+  uid_t owner;
+  int status = change_incomplete(folder, &header, &owner, &found);
+  if (status != TOOL_OK || !found || is_announced(set, &header, owner))
     return status;
   set->incomplete = must_grow(set->incomplete, set->incomplete_count + 1, sizeof *set->incomplete);
-  set->incomplete[set->incomplete_count++] = (shard_incomplete){header, must_copy(folder)};
+  set->incomplete[set->incomplete_count++] = (shard_incomplete){header, owner, must_copy(folder)};
   return TOOL_OK;
 }
 
@@ -132,7 +137,7 @@ static int choose(shard_set *set) {
   uint64_t best = 0;
   for (size_t i = 0; i < set->count; i++) {
     const shard_file *file = &set->files[i];
-    bool counts = file->why == NULL && !is_incomplete(set, &file->header);
+    bool counts = file->why == NULL && !is_incomplete(set, file);
     uint64_t own = counts ? rank(set, file) : 0;
     if (own <= best)
       continue;
@@ -175,7 +180,7 @@ static int settle_valid(shard_set *set, shard_file *file) {
     return TOOL_OK;
   }
   bool other = strcmp(h->name, set->header.name) != 0 || h->generation == set->header.generation;
-  if (other && !is_incomplete(set, h))
+  if (other && !is_incomplete(set, file))
     return refuse_other(set, file);
   file->leftover = true;
   return TOOL_OK;

@@ -21,9 +21,10 @@ typedef struct shard_file {
   int index;       /* in the set; -1: not a part of it */
 } shard_file;
 
-/* A set that does not count, and the folder of its record. */
+/* A set that does not count, the owner of its shards, and the folder of its record. */
 typedef struct shard_incomplete {
   gfsmith_shards_header header;
+  uid_t owner;
   char *folder;
 } shard_incomplete;
 

@@ -112,7 +112,7 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
         Mutant("change_announce(&job->change, &job->header)", "TOOL_OK"),
         every(Force, "call:KILL"),
     ),
-    "readers ignore the record": (Mutant("!is_incomplete(set, &file->header)", "true"), hidden),
+    "readers ignore the record": (Mutant("!is_incomplete(set, file)", "true", within="choose"), hidden),
     "a rename replaces": (Mutant("RENAME_NOREPLACE", "0", within="rename_new"), meanwhile),
     "no lock": (Mutant("flock(c->record, LOCK_EX | LOCK_NB) == 0", "true"), together),
     "the lock of a removed record": (Mutant("locked ? is_named(c) : -1", "locked ? 1 : -1"), race),
@@ -131,11 +131,15 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
         every(Force, "call:KILL"),
     ),
     "an incomplete set is not removed": (
-        Mutant("!c->announced || roll_back(c) == 0", "true"),
+        Mutant("!c->announced || roll_back(c) >= 0", "true"),
         every(Force, "call:EIO"),
     ),
     "a record that remains counts as removed": (
-        Mutant("unlinkat(c->folder, RECORD, 0) != 0", "unlinkat(c->folder, RECORD, 0) > 0"),
+        Mutant(
+            "unlinkat(c->folder, RECORD, 0) != 0",
+            "unlinkat(c->folder, RECORD, 0) > 0",
+            within="change_commit",
+        ),
         every(Force, "call:EIO"),
     ),
     "the record disappears before the shards": (
@@ -143,7 +147,7 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
         every(Force, UNDO[1]),
     ),
     "a record that cannot be read is removed": (
-        Mutant("close_record(c);", ";", within="recover"),
+        Mutant("status != TOOL_OK", "false", within="change_begin"),
         every(AfterKill, "call:EIO"),
     ),
     "an archive without its pipe": (

@@ -248,7 +248,7 @@ def other_file(tmp_path: Path) -> Path:
     return tmp_path / "other" / "file"
 
 
-@pytest.mark.parametrize("plan", ["create:1:STOP", "rename:1:STOP", "rename:4:STOP"])
+@pytest.mark.parametrize("plan", ["create:2:STOP", "rename:1:STOP", "rename:4:STOP"])
 @pytest.mark.parametrize("command", ["protect", "protect --force"])
 def test_of_two_concurrent_runs_one_is_refused(
     tool: Tool, faulty: Faulty, tmp_path: Path, command: str, plan: str
@@ -275,10 +275,11 @@ def test_two_runs_that_race_for_the_lock(tool: Tool, faulty: Faulty, tmp_path: P
     out = tmp_path / "out"
     out.mkdir()
     first = Stopped(faulty("flock:1:STOP"), "protect", *SHAPE, tmp_path / "file", out)
-    tool.ok("protect", *SHAPE, other_file(tmp_path), out)
+    second = Stopped(faulty("rename:1:STOP"), "protect", *SHAPE, other_file(tmp_path), out)
     outcome = first.resume()
     assert outcome.status == REFUSED
-    assert outcome.stderr.startswith(f"gfsmith-shards: {out} already has shards of file ")
+    assert outcome.stderr == f"gfsmith-shards: another run is changing {out}: run one after the other\n"
+    assert second.resume().status == DONE
     assert tool.ok("verify", out) == "file: all 6 shards are intact\n"
 
 

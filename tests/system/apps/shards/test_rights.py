@@ -186,3 +186,31 @@ def test_a_link_to_no_shard_is_not_followed(tool: Tool, tmp_path: Path, text: by
     line = tool.refusal("repair", *shards.iterdir())
     assert "symbolic link" in line or "is not a shard file" in line
     assert link.is_symlink() and (moved.read_bytes() if moved.exists() else None) == text
+
+
+@pytest.mark.parametrize("kind", [pytest.param("other", marks=ROOT_ONLY), "link"])
+def test_a_change_record_of_another_user(tool: Tool, tmp_path: Path, kind: str) -> None:
+    """In a folder such as /tmp anyone can create a record, or link a shard under its name: neither hides the
+    shards of others, nor lets the next run remove them."""
+    shards, other = make_set(tool, tmp_path, content(999)), tmp_path / "other"
+    other.write_bytes(b"other")
+    record, header = shards / ".gfsmith-shards.change", shard(shards, 0).read_bytes()[:512]
+    if kind == "link":
+        record.hardlink_to(shard(shards, 0))
+    else:
+        record.write_bytes(header)
+        os.chown(record, BOB, BOB)
+    assert tool.run("restore", shards, "-o", "-").raw == content(999)
+    assert tool.ok("protect", "-k", "2", "-m", "1", other, shards).startswith("other: 3 shards")
+    assert tool.ok("verify", *shards.glob("file.*")) == "file: all 6 shards are intact\n"
+    assert not record.exists()
+
+
+def test_a_link_in_place_of_the_change_record(tool: Tool, tmp_path: Path) -> None:
+    """The record is a file of this run: the header must not overwrite the file behind a link."""
+    file, shards = tmp_path / "file", tmp_path / "shards"
+    file.write_bytes(content(999))
+    shards.mkdir()
+    (shards / ".gfsmith-shards.change").hardlink_to(file)
+    tool.ok("protect", "-k", "2", "-m", "1", file, shards)
+    assert file.read_bytes() == content(999)

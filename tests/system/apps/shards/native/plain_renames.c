@@ -1,9 +1,12 @@
 /* LD_PRELOAD: a file system without RENAME_NOREPLACE, such as NFS; with SHARDS_NO_LINKS, also
- * without hard links, such as many file systems in user space. */
+ * without hard links, owners and permissions, such as many file systems in user space. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
   (void)from_folder, (void)from, (void)to_folder, (void)to, (void)flags;
@@ -18,5 +21,28 @@ int linkat(int from_folder, const char *from, int to_folder, const char *to, int
   if (getenv("SHARDS_NO_LINKS") == NULL)
     return real(from_folder, from, to_folder, to, flags);
   errno = fstatat(to_folder, to, &info, 0) == 0 ? EEXIST : EPERM;
+  return -1;
+}
+
+/* tar has reasons of its own to fail. */
+static bool has_rights(void) {
+  return getenv("SHARDS_NO_LINKS") == NULL || strcmp(program_invocation_short_name, "tar") == 0;
+}
+
+int fchmod(int fd, mode_t mode) {
+  int (*real)(int, mode_t);
+  *(void **)&real = dlsym(RTLD_NEXT, "fchmod");
+  if (has_rights())
+    return real(fd, mode);
+  errno = EPERM;
+  return -1;
+}
+
+int fchown(int fd, uid_t owner, gid_t group) {
+  int (*real)(int, uid_t, gid_t);
+  *(void **)&real = dlsym(RTLD_NEXT, "fchown");
+  if (has_rights())
+    return real(fd, owner, group);
+  errno = EPERM;
   return -1;
 }
