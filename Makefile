@@ -117,15 +117,14 @@ named-specs:
 	@test -n '$(strip $(SPECS)$(TUNE_FLAGS))' || { echo 'make tune: SPECS is missing; allowed: make tune SPECS="dot:10x4 cauchy:10x4", or make tune TUNE_FLAGS=--all for all shapes of the build (docs/tuning.md)' >&2; exit 2; }
 
 # Tests: docs/tests.md. Durations are in build/test.xml and build/test-all.xml.
-# The tests of stores and nodes wait for timers and peers for more than half of their time, so one process more than
-# CPUs keeps the CPUs busy. The threads of OpenBLAS wait busily; one for each process suffices.
-PYTEST = OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(or $(WORKERS),$(JOBS)) --dist worksteal --durations=20 --junitxml=$(BUILD)/$@.xml
+# The tests of stores, nodes and the coordinator wait for timers and peers for up to half of their time, so one process more
+# than CPUs keeps the CPUs busy. The threads of OpenBLAS wait busily; one for each process suffices.
+PYTEST = OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(shell expr $(JOBS) + 1) --dist worksteal --durations=20 --junitxml=$(BUILD)/$@.xml
 
 test: setup-test gen
 	@$(MAKE) --no-print-directory -j$(JOBS) python
 	$(PYTEST) --level test $(PYTEST_FLAGS)
 
-test-all test-long: WORKERS = $(shell expr $(JOBS) + 1)
 test-all: LEVEL = rest
 test-long: LEVEL = long
 test-all test-long: setup-test-all gen
