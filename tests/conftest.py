@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import signal
 from pathlib import Path
@@ -27,9 +28,8 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_unconfigure() -> None:
-    """Let extensions destroy their objects at the end."""
-    gc.unfreeze()
+#: Lets extensions destroy their objects at the end, after pytest's own searches for garbage.
+atexit.register(gc.unfreeze)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

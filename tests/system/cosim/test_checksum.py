@@ -17,9 +17,9 @@ import pytest
 
 from gfsmith.field.checksum import CHECKSUMS
 from gfsmith.ir.folding import DISTANCES, FIRSTS, GROUP, LEADS, LINE, Routine, Tables
-from gfsmith.lower.checksum.routines import routines
 from gfsmith.lower.checksum.tables import tables
 from gfsmith.prove.checksum.forms import Execution
+from tests.support import checksum_routines
 from tests.support.folders import built
 from tests.support.paths import ROOT
 
@@ -156,7 +156,9 @@ def test_the_instructions_of_this_cpu_are_found(compiled: ctypes.CDLL) -> None:
 
 
 #: All but some of "wide", which has each number of bytes and lines before its blocks.
-STEPS = [r for r in routines() if r.set in SETS and (r.member != "update_wide" or r.lead % 7 == 0)]
+STEPS = [
+    r for r in checksum_routines.ROUTINES if r.set in SETS and (r.member != "update_wide" or r.lead % 7 == 0)
+]
 
 
 @pytest.mark.parametrize("routine", STEPS, ids=lambda r: r.symbol)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gfsmith.lower.checksum.routines import routines
 from gfsmith.prove.checksum.machine import functions
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.verdict import Status
+from tests.support import checksum_routines
 from tests.system.runtime.compiled_checksums import Change, Functions, flipped, image_of
 
-ROUTINES = functions(routine for routine in routines() if routine.set in ("pmull", "crc"))
+ROUTINES = functions(routine for routine in checksum_routines.ROUTINES if routine.set in ("pmull", "crc"))
 FUNCTIONS = Functions("aapcs64", ROUTINES)
 COMPILERS = {
     "clang-19": ("clang-19", "--target=aarch64-linux-gnu"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from gfsmith.lower.checksum.routines import routines
 from gfsmith.prove.checksum.machine import FEATURES, functions
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.verdict import Status
+from tests.support import checksum_routines
 from tests.system.runtime.compiled_checksums import Change, Functions, flipped, image_of
 
-ROUTINES = functions(routine for routine in routines() if routine.set == "zbc")
+ROUTINES = functions(routine for routine in checksum_routines.ROUTINES if routine.set == "zbc")
 FUNCTIONS = Functions("lp64d", ROUTINES)
 COMPILERS = {
     "clang-19": ("clang-19", "--target=riscv64-linux-gnu"),

@@ -14,10 +14,10 @@ import pytest
 
 from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS, Checksum, checksum
 from gfsmith.ir.folding import DISTANCES, GROUP, LINE, Act, Instr, Routine, Tables
-from gfsmith.lower.checksum.routines import routines
 from gfsmith.lower.checksum.tables import tables
 from gfsmith.prove.checksum.prove import prove, prove_tables
 from gfsmith.prove.verdict import Status
+from tests.support import checksum_routines
 from tests.support.levels import sample
 from tests.support.machines import GENERATED
 
@@ -33,7 +33,7 @@ CHECKS = {
 #: Two of the others are known by more names: CRC-32/BZIP2 and CRC-64/WE.
 ISAL_CHECKS = {"CRC32_NORMAL": 0xFC891918, "CRC64_ECMA_NORMAL": 0x62EC59E3F1A4F00A}
 BY_NAME = {check.name: check for check in (*CHECKSUMS, *ISAL_CHECKSUMS)}
-BY_SYMBOL = {routine.symbol: routine for routine in routines()}
+BY_SYMBOL = {routine.symbol: routine for routine in checksum_routines.ROUTINES}
 #: One check with each number of bits and each order.
 SAMPLE = ("CRC32C", "CRC64_NVME", "CRC16_T10")
 
