@@ -28,9 +28,17 @@ def _unpacked(form: str, prefix: str, folder: Path) -> Path:
     return folder / "lib"
 
 
-@pytest.mark.parametrize("prefix", ["gfs", "acme"])
+#: Form and prefix of an archive -> the marks of the test.
+ARCHIVES = {
+    ("amalgamation", "gfs"): (),
+    ("amalgamation", "acme"): (pytest.mark.long,),
+    ("tree", "gfs"): (pytest.mark.needs("build systems"), pytest.mark.long),
+    ("tree", "acme"): (pytest.mark.needs("build systems"),),
+}
+
+
 @pytest.mark.parametrize(
-    "form", [pytest.param("amalgamation"), pytest.param("tree", marks=pytest.mark.needs("build systems"))]
+    ("form", "prefix"), [pytest.param(*each, marks=marks) for each, marks in ARCHIVES.items()]
 )
 def test_the_readme_of_an_archive_works(form: str, prefix: str, tmp_path: Path) -> None:
     folder = _unpacked(form, prefix, tmp_path)
