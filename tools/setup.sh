@@ -73,34 +73,50 @@ if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$lists/environment.txt"; }
   cp "$lists/environment.txt" "$stamp"
 fi
 
-for each in $unpacked; do
-  say "unpacking ${each##*:} of ${each%%:*}"
-  "$root/tools/unpack.sh" "$each" "$venv/bin" >&2 || say "no ${each##*:}: tests that need it are skipped and counted"
-done
+# The programs of a package together, beside pip: both wait for the network.
+unpack_programs() {
+  for package in $(printf '%s\n' "$@" | sed 's/:[^:]*$//' | sort -u); do
+    programs=$(printf '%s\n' "$@" | sed -n "s|^$package:||p" | tr '\n' ' ')
+    say "unpacking ${programs}of $package"
+    # shellcheck disable=SC2086
+    "$root/tools/unpack.sh" "$package" "$venv/bin" $programs >&2 ||
+      say "$package lacks some of: ${programs}tests that need them are skipped and counted"
+  done
+}
+unpacking=''
+if [ -n "$unpacked" ]; then
+  # shellcheck disable=SC2086
+  unpack_programs $unpacked &
+  unpacking=$!
+fi
 
 # Further pinned packages: for pictures and searches, for Python wheels, and for WebAssembly, fuzzing, Zig, releases and
-# the store.
-install_more() { # NAME of the list
-  stamp=$venv/.installed-$1
-  if ! cmp -s "$stamp" "$lists/$1.txt"; then
-    say "installing the requirements of $level into .venv: $1.txt"
-    pip_install -c "$lists/environment.txt" -r "$lists/$1.txt"
-    cp "$lists/$1.txt" "$stamp"
-  fi
+# the store. One call of pip installs all lists.
+more=''
+need() { # NAME of a list
+  cmp -s "$venv/.installed-$1" "$lists/$1.txt" || more="$more $1"
 }
-case $level in tune | check | test-all | bench | bench-compose) install_more tune ;; esac
-case $level in python | test | test-all | release) install_more python ;; esac
-case $level in site | test-all) install_more site ;; esac
+case $level in tune | check | test-all | bench | bench-compose) need tune ;; esac
+case $level in python | test | test-all | release) need python ;; esac
+case $level in site | test-all) need site ;; esac
 case $level in release | test-all)
-  install_more wasm
-  install_more zig
-  install_more release
+  need wasm
+  need zig
+  need release
   ;;
 esac
 if [ "$level" = test-all ]; then
-  install_more fuzz
-  install_more store
+  need fuzz
+  need store
 fi
+if [ -n "$more" ]; then
+  say "installing the requirements of $level into .venv:$more"
+  set --
+  for each in $more; do set -- "$@" -r "$lists/$each.txt"; done
+  pip_install -c "$lists/environment.txt" "$@"
+  for each in $more; do cp "$lists/$each.txt" "$venv/.installed-$each"; done
+fi
+[ -z "$unpacking" ] || wait "$unpacking"
 compile_modules
 
 # Programs for benchmarks and verdicts: a missing one is not an error here; the results list it. The

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Unpack one program of a package of another suite of Debian: tools/unpack.sh PACKAGE/SUITE:PROGRAM FOLDER.
+# Unpack programs of a package of another suite of Debian: tools/unpack.sh PACKAGE/SUITE FOLDER PROGRAM...
 # apt has its own list of sources and its own state here, so neither its configuration nor the installed packages
 # change. The mirror is that of the system's sources; apt checks the signatures with Debian's keys.
 set -eu
 
-package=${1%%/*} suite=${1#*/} program=${1##*:} folder=$2
-suite=${suite%%:*}
+package=${1%%/*} suite=${1#*/} folder=$2
+shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 '/debian/*$' || true)
@@ -20,6 +20,9 @@ private() { # COMMAND...: apt-get with the list of sources, the state and the us
 }
 private update
 (cd "$work" && private download "$package")
-dpkg-deb --fsys-tarfile "$work/$package"_*.deb | tar -xO "./usr/bin/$program" >"$work/$program"
-[ -s "$work/$program" ]
-install -m 755 "$work/$program" "$folder/$program"
+dpkg-deb --fsys-tarfile "$work/$package"_*.deb >"$work/files.tar"
+for program in "$@"; do
+  tar -xOf "$work/files.tar" "./usr/bin/$program" >"$work/$program"
+  [ -s "$work/$program" ]
+  install -m 755 "$work/$program" "$folder/$program"
+done
