@@ -159,9 +159,9 @@ def _state(path: Path | None) -> tuple[int, int] | None:
 
 
 class _ReadModules:
-    """What counts of modules (sources.py), from the user's cache where earlier processes have read the same
-    content: to read the modules of the prover and the generator takes 0.7 seconds of CPU time (AMD EPYC, Zen
-    4)."""
+    """Digests, imports and templates of modules (sources.py). Those that earlier processes have read are in
+    the user's cache, since reading the modules of the prover and the generator takes 0.7 seconds of CPU time
+    (AMD EPYC, Zen 4)."""
 
     def __init__(self, path: Path | None) -> None:
         self._store = Cache(path)

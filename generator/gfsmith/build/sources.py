@@ -53,7 +53,7 @@ Reader = Callable[[bytes, str, str], Module]
 
 
 def read(content: bytes, file: str, package: str) -> Module:
-    """Return what counts of a module."""
+    """Return the digest of a module's code, and its imports and templates."""
     tree = ast.parse(content, file)
     names = frozenset(_imported(tree, package))
     strings = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
@@ -160,7 +160,7 @@ def _included(names: set[str], package: Path) -> frozenset[str]:
 
 
 def version() -> str:
-    """Return the version of Python, which decides what a module means."""
+    """Return the name and version of Python, since its versions read modules differently."""
     return f"Python {platform.python_implementation()} {platform.python_version()}"
 
 

@@ -56,7 +56,7 @@ def append_tests(copy: Path, module: str, tests: str) -> None:
     append(copy / "src" / f"{module}.rs", tests)
 
 
-#: FAULT in the text of a fault stands for a call of this function.
+#: The function that FAULT in a replacement calls.
 SWITCH = """
 fn fault(name: &str) -> bool {
     extern crate std;
