@@ -123,6 +123,13 @@ const gfs_isa *gfs_dispatch_isa(void) {
   return isa != NULL ? isa : choose_isa();
 }
 
+/* Let the next call of gfsmith_raid.h with each number of shards look up its kernel. */
+static void forget_sums(void) {
+  for (unsigned m = 0; m < GFS_SUMS_PARITIES; m++)
+    for (unsigned k = 0; k <= GFS_SUMS_DATA; k++)
+      atomic_store(&gfs_dispatch_sums[m].most[k], 0);
+}
+
 gfsmith_status gfsmith_set_isa(const char *name) {
   const gfs_isa *isa = name != NULL ? find_isa(name) : NULL;
   if (isa == NULL)
@@ -130,13 +137,17 @@ gfsmith_status gfsmith_set_isa(const char *name) {
   if (!supported(isa, gfs_cpu_features()))
     return GFSMITH_EUNSUPPORTED;
   atomic_store(&gfs_dispatch_current, isa);
-  atomic_store(&gfs_dispatch_updates, NULL); /* after the change: see find_updates in crc.c */
+  /* After the change: see find_updates in crc.c and enter_short in raid.c. */
+  atomic_store(&gfs_dispatch_updates, NULL);
+  forget_sums();
   return GFSMITH_OK;
 }
 
 #endif
 
 _Atomic(const struct gfs_crc_updates *) gfs_dispatch_updates;
+
+gfs_short_sums gfs_dispatch_sums[GFS_SUMS_PARITIES];
 
 const char *gfsmith_isa(void) {
   const gfs_isa *isa = gfs_dispatch_isa();

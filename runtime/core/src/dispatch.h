@@ -76,6 +76,20 @@ static inline const gfs_isa *gfs_dispatch_known_isa(void) {
  * found since it changed, or none. */
 extern _Atomic(const struct gfs_crc_updates *) gfs_dispatch_updates;
 
+/* The most data shards and parities of a call of gfsmith_raid.h. */
+enum { GFS_SUMS_DATA = 255, GFS_SUMS_PARITIES = 3 };
+
+/* The calls of gfsmith_raid.h in cache on every CPU, by their number of data shards: one comparison
+ * of the length finds their kernel, because a call on short shards takes little longer than the
+ * instructions before the kernel. It needs no tables. */
+typedef struct gfs_short_sums {
+  _Atomic(size_t) most[GFS_SUMS_DATA + 1]; /* the greatest length; 0: no call has found a kernel */
+  _Atomic(gfsmith_kernel *) kernel[GFS_SUMS_DATA + 1];
+} gfs_short_sums;
+
+/* By the number of parities - 1, with the current instruction set; lengths are 0 after a change. */
+extern gfs_short_sums gfs_dispatch_sums[GFS_SUMS_PARITIES];
+
 /* The suitability of a kernel for a path, from its stores and its prefetch distance (bytes; 0:
  * none): the higher the better, 0 if unsuitable; highest for the kernel that is tuned for this path
  * on this CPU. If a build has a kernel with a rank on GFS_PATH_cached, it has a kernel with the

@@ -12,8 +12,6 @@
 #include "map.h"
 #include "sizes.h"
 
-gfs_raid_short gfs_raid_shorts[GFS_RAID_PARITIES][GFSMITH_RAID_MAX_DATA + 1];
-
 /* The kernels that compute parities, NULL until a call needs them: by the number of parities, and
  * gfs_raid_few. All threads write the same values, which depend on the build and the CPU only. */
 static _Atomic(gfsmith_kernel *) generators[GFS_RAID_PARITIES][GFS_RAID_FEW + 1][GFS_PATHS]
@@ -58,14 +56,17 @@ static gfsmith_kernel *find_generator(const gfs_isa *isa, unsigned k, unsigned m
   return gfs_dispatch_kernel(isa, operation, gfs_raid_few(k), m, path);
 }
 
-/* Let the short calls like this one find the kernel. */
+/* Let the short calls like this one find the kernel. All threads write the same values for an
+ * instruction set. If it changes at the same time, either this thread or the other one sets the
+ * length to 0 again; until then, the kernel of another set computes the same parities. */
 static void enter_short(const gfs_isa *isa, unsigned k, unsigned m, gfsmith_kernel *kernel) {
-  gfs_raid_short *calls = &gfs_raid_shorts[m - 1][k];
-  if (!gfs_may_end_calls(isa) || atomic_load_explicit(&calls->isa, memory_order_relaxed) == isa)
+  gfs_short_sums *sums = &gfs_dispatch_sums[m - 1];
+  if (!gfs_may_end_calls(isa) || atomic_load_explicit(&sums->most[k], memory_order_relaxed) != 0)
     return;
-  atomic_store_explicit(&calls->kernel, kernel, memory_order_relaxed);
-  atomic_store_explicit(&calls->isa, isa, memory_order_release);
-  atomic_store_explicit(&calls->most, GFS_OWN_CACHE_LEAST / (k + m), memory_order_release);
+  atomic_store_explicit(&sums->kernel[k], kernel, memory_order_relaxed);
+  atomic_store(&sums->most[k], GFS_OWN_CACHE_LEAST / (k + m));
+  if (gfs_dispatch_isa() != isa)
+    atomic_store(&sums->most[k], 0);
 }
 
 gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, gfs_path path) {
@@ -119,18 +120,75 @@ static GFS_NOT_INLINED gfsmith_status generate_any(unsigned k, unsigned m, size_
   return status;
 }
 
-static GFS_INLINED gfsmith_status generate(unsigned k, unsigned m, size_t len,
-                                           uint8_t *const *shards) {
-  if (GFS_UNLIKELY(k > GFSMITH_RAID_MAX_DATA))
-    return GFSMITH_EINVAL;
-  const gfs_raid_short *calls = &gfs_raid_shorts[m - 1][k];
-  if (GFS_UNLIKELY(!gfs_raid_is_short(calls, len) ||
-                   atomic_load_explicit(&calls->isa, memory_order_acquire) !=
-                       gfs_dispatch_known_isa() ||
-                   !gfs_clearly_given((const uint8_t *const *)shards, k + m)))
+static GFS_NOT_INLINED gfsmith_status generate_lots(unsigned k, unsigned m, size_t len,
+                                                    uint8_t *const *shards) {
+  const gfs_short_sums *sums = &gfs_dispatch_sums[m - 1];
+  const uint8_t *const *data = (const uint8_t *const *)shards;
+  if (GFS_UNLIKELY(k > GFSMITH_RAID_MAX_DATA || !gfs_raid_is_short(sums, k, len) ||
+                   !gfs_clearly_given(data, k + m)))
     return generate_any(k, m, len, shards);
-  gfsmith_kernel *kernel = atomic_load_explicit(&calls->kernel, memory_order_relaxed);
-  return gfs_end_with(kernel, len, k, NULL, (const uint8_t *const *)shards, shards + k);
+  return gfs_end_with(gfs_raid_kernel(sums, k), len, k, NULL, data, shards + k);
+}
+
+/* The bits that are 1 in a group of three or four pointers. */
+static GFS_INLINED uintptr_t common_of_group(const uint8_t *const *pointers, unsigned group) {
+  uintptr_t three = (uintptr_t)pointers[0] & (uintptr_t)pointers[1] & (uintptr_t)pointers[2];
+  return group == 3 ? three : three & (uintptr_t)pointers[3];
+}
+
+/* gfs_common_bits of `half` to 2 * half pointers, half being one or two groups. */
+static GFS_INLINED uintptr_t common_of_few(const uint8_t *const *pointers, size_t count,
+                                           unsigned half, unsigned group) {
+  const uint8_t *const *last = pointers + count - half;
+  uintptr_t common = common_of_group(pointers, group) & common_of_group(last, group);
+  if (half > group)
+    common &= common_of_group(pointers + group, group) & common_of_group(last + group, group);
+  return common;
+}
+
+/* The group of pointers of calls with m parities: of the fewest data shards, two, and m parities
+ * there are one to two groups. */
+static GFS_INLINED unsigned group_of(unsigned m) { return m == 1 ? 3 : 4; }
+
+/* Generate m parities of k shards, where k + m is between `half` and its double and m and half are
+ * constants. No branch for each pointer and no saved register, because the kernel takes little
+ * longer than the instructions before it. */
+static GFS_INLINED gfsmith_status generate_few(unsigned k, unsigned m, size_t len,
+                                               uint8_t *const *shards, unsigned half) {
+  const gfs_short_sums *sums = &gfs_dispatch_sums[m - 1];
+  const uint8_t *const *data = (const uint8_t *const *)shards;
+  if (GFS_UNLIKELY(!gfs_raid_is_short(sums, k, len)) || GFS_UNLIKELY(shards == NULL) ||
+      GFS_UNLIKELY(common_of_few(data, k + m, half, group_of(m)) == 0))
+    return generate_any(k, m, len, shards);
+  return gfs_end_with(gfs_raid_kernel(sums, k), len, k, NULL, data, shards + k);
+}
+
+/* Generate m parities, a constant, of other than the fewest shards. */
+static GFS_INLINED gfsmith_status generate_many(unsigned k, unsigned m, size_t len,
+                                                uint8_t *const *shards) {
+  const unsigned half = 2 * group_of(m);
+  if (k - (half - m) <= half)
+    return generate_few(k, m, len, shards, half);
+  return generate_lots(k, m, len, shards);
+}
+static GFS_NOT_INLINED gfsmith_status xor_many(unsigned k, size_t len, uint8_t *const *shards) {
+  return generate_many(k, 1, len, shards);
+}
+static GFS_NOT_INLINED gfsmith_status pq_many(unsigned k, size_t len, uint8_t *const *shards) {
+  return generate_many(k, 2, len, shards);
+}
+static GFS_NOT_INLINED gfsmith_status pqr_many(unsigned k, size_t len, uint8_t *const *shards) {
+  return generate_many(k, 3, len, shards);
+}
+
+/* Generate m parities, a constant; `many` does so for all but the fewest shards. */
+static GFS_INLINED gfsmith_status generate(unsigned k, unsigned m, size_t len,
+                                           uint8_t *const *shards,
+                                           gfsmith_status (*many)(unsigned, size_t,
+                                                                  uint8_t *const *)) {
+  if (GFS_UNLIKELY(k - 2 > 2 * group_of(m) - m - 2))
+    return many(k, len, shards);
+  return generate_few(k, m, len, shards, group_of(m));
 }
 
 /* Do the parities match on the part at `offset`? len <= GFS_CHECK_BYTES / pass->outputs. */
@@ -171,16 +229,16 @@ static gfsmith_status check(unsigned k, unsigned m, size_t len, const uint8_t *c
   return GFSMITH_OK;
 }
 
-gfsmith_status gfsmith_xor_gen(unsigned k, size_t len, uint8_t *const *shards) {
-  return generate(k, 1, len, shards);
+GFS_SHORT_CALL gfsmith_status gfsmith_xor_gen(unsigned k, size_t len, uint8_t *const *shards) {
+  return generate(k, 1, len, shards, xor_many);
 }
 
-gfsmith_status gfsmith_pq_gen(unsigned k, size_t len, uint8_t *const *shards) {
-  return generate(k, 2, len, shards);
+GFS_SHORT_CALL gfsmith_status gfsmith_pq_gen(unsigned k, size_t len, uint8_t *const *shards) {
+  return generate(k, 2, len, shards, pq_many);
 }
 
-gfsmith_status gfsmith_pqr_gen(unsigned k, size_t len, uint8_t *const *shards) {
-  return generate(k, 3, len, shards);
+GFS_SHORT_CALL gfsmith_status gfsmith_pqr_gen(unsigned k, size_t len, uint8_t *const *shards) {
+  return generate(k, 3, len, shards, pqr_many);
 }
 
 gfsmith_status gfsmith_xor_check(unsigned k, size_t len, const uint8_t *const *shards, bool *ok) {

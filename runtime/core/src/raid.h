@@ -5,10 +5,14 @@
 
 #include <stdatomic.h>
 
+#include "codec.h"
 #include "dispatch.h"
 #include "gfsmith_raid.h"
+#include "inlining.h"
 
-#define GFS_RAID_PARITIES 3u
+#define GFS_RAID_PARITIES ((unsigned)GFS_SUMS_PARITIES)
+
+_Static_assert(GFS_SUMS_DATA == GFSMITH_RAID_MAX_DATA, "arrays of short calls of all counts");
 
 /* The kernel with tables for any number of inputs; NULL if the build has none. Results are cached,
  * so that a short call does not search all kernels. outputs: 1 to 3. */
@@ -40,21 +44,14 @@ enum { GFS_RAID_FEW = 7 };
 /* The index of a number of data shards in the arrays of kernels; 0: more than GFS_RAID_FEW. */
 static inline unsigned gfs_raid_few(unsigned k) { return k <= GFS_RAID_FEW ? k : 0; }
 
-/* The calls in cache on every CPU with a number of data shards and of parities: one comparison of
- * the length finds their kernel, because a call on short shards takes little longer than the
- * instructions before the kernel. It needs no tables. All threads write the same values for an
- * instruction set; after a change of the set, each kernel computes the same parities. */
-typedef struct gfs_raid_short {
-  _Atomic(size_t) most; /* the greatest length; 0: no call has looked up the kernel yet */
-  _Atomic(const gfs_isa *) isa;
-  _Atomic(gfsmith_kernel *) kernel;
-} gfs_raid_short;
-
-extern gfs_raid_short gfs_raid_shorts[GFS_RAID_PARITIES][GFSMITH_RAID_MAX_DATA + 1];
-
 /* Is a call of this length in cache, and has an earlier call found its kernel? */
-static inline bool gfs_raid_is_short(const gfs_raid_short *calls, size_t len) {
-  return gfs_length_within(len, atomic_load_explicit(&calls->most, memory_order_acquire));
+static inline bool gfs_raid_is_short(const gfs_short_sums *sums, unsigned k, size_t len) {
+  return gfs_length_within(len, atomic_load_explicit(&sums->most[k], memory_order_acquire));
+}
+
+/* The kernel of such a call. */
+static inline gfsmith_kernel *gfs_raid_kernel(const gfs_short_sums *sums, unsigned k) {
+  return atomic_load_explicit(&sums->kernel[k], memory_order_relaxed);
 }
 
 #endif

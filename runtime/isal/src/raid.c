@@ -85,12 +85,11 @@ static GFS_INLINED int generate_short(int vects, unsigned m, int len, void **arr
   unsigned k = (unsigned)vects - m, beyond = k - 2;
   if (GFS_UNLIKELY(beyond > GFSMITH_RAID_MAX_DATA - 2))
     return rest(vects, len, array);
-  const gfs_raid_short *calls = &gfs_raid_shorts[m - 1][2] + beyond;
-  if (GFS_UNLIKELY(!gfs_raid_is_short(calls, (unsigned)len))) /* a negative length is too large */
+  const gfs_short_sums *sums = &gfs_dispatch_sums[m - 1];
+  if (GFS_UNLIKELY(!gfs_raid_is_short(sums, k, (unsigned)len))) /* a negative length is too large */
     return rest(vects, len, array);
-  gfsmith_kernel *kernel = atomic_load_explicit(&calls->kernel, memory_order_relaxed);
-  return (int)gfs_end_with(kernel, (unsigned)len, k, NULL, (const uint8_t *const *)array,
-                           (uint8_t *const *)array + k);
+  return (int)gfs_end_with(gfs_raid_kernel(sums, k), (unsigned)len, k, NULL,
+                           (const uint8_t *const *)array, (uint8_t *const *)array + k);
 }
 
 static GFS_NOT_INLINED int generate_xor(int vects, int len, void **array) {

@@ -12,7 +12,9 @@ from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 #: The sources with such calls.
-SOURCES = [ROOT / "runtime/core/src" / name for name in ("codec.c", "encode.c", "update.c", "raid.c")]
+SOURCES = [
+    ROOT / "runtime/core/src" / name for name in ("codec.c", "dispatch.c", "encode.c", "update.c", "raid.c")
+]
 
 MUTANTS = (
     # Calls that are not short run as if they were.
@@ -28,11 +30,19 @@ MUTANTS = (
     Mutant("!gfs_clearly_given((const uint8_t *const *)parity, codec->m)", "false", within="gfsmith_encode"),
     Mutant("!gfs_clearly_given((const uint8_t *const *)parity, codec->m)", "false", within="append_source"),
     Mutant("data == NULL", "false", within="append_source"),
-    Mutant("!gfs_clearly_given((const uint8_t *const *)shards, k + m)", "false"),
+    Mutant("!gfs_clearly_given(data, k + m)", "false"),
+    Mutant("gfs_clearly_given(data, k + m)", "gfs_clearly_given(data, k)"),
+    Mutant("common_of_few(data, k + m, half, group_of(m)) == 0", "false"),
     Mutant(
-        "gfs_clearly_given((const uint8_t *const *)shards, k + m)",
-        "gfs_clearly_given((const uint8_t *const *)shards, k)",
+        "common_of_few(data, k + m, half, group_of(m))", "common_of_few(data, k + m - 1, half, group_of(m))"
     ),
+    Mutant("half > group", "false", within="common_of_few"),
+    Mutant("group == 3", "true", within="common_of_group"),
+    Mutant("k - 2 > 2 * group_of(m) - m - 2", "false"),
+    Mutant("k - (half - m) <= half", "true", within="generate_many"),
+    Mutant("shards == NULL", "false", within="generate_few"),
+    # Kernels of an instruction set that was chosen before.
+    Mutant("forget_sums();", ";"),
     Mutant("pointers[n] == NULL", "false", within="gfs_any_missing"),
     # Wrong kernels, tables or sources.
     Mutant("(size_t)data_index * codec->m * codec->encoder->entry", "0"),

@@ -141,12 +141,13 @@ typedef struct array {
   unsigned k, m;
 } array;
 
-static gfsmith_status generate(const void *of, size_t len) {
-  const array *a = of;
+static gfsmith_status generate_in(const array *a, size_t len, uint8_t *const *shards) {
   if (a->m == 1)
-    return gfsmith_xor_gen(a->k, len, shard);
-  return a->m == 2 ? gfsmith_pq_gen(a->k, len, shard) : gfsmith_pqr_gen(a->k, len, shard);
+    return gfsmith_xor_gen(a->k, len, shards);
+  return a->m == 2 ? gfsmith_pq_gen(a->k, len, shards) : gfsmith_pqr_gen(a->k, len, shards);
 }
+
+static gfsmith_status generate(const void *of, size_t len) { return generate_in(of, len, shard); }
 
 /* expected[k + i] = sum over j of (2^i)^j data[j], by Horner's rule. */
 static void expect_parities(const array *a, size_t len) {
@@ -168,8 +169,25 @@ static void test_raid(array a, size_t len) {
     require_equal(a.k + a.m);
   }
   require_refusal(generate, &a, len, 0, a.k + a.m);
-  REQUIRE(generate(&a, 0) == GFSMITH_OK);
+  REQUIRE(generate_in(&a, len, NULL) == GFSMITH_EINVAL);
+  REQUIRE(generate(&a, 0) == GFSMITH_OK && generate_in(&a, 0, NULL) == GFSMITH_OK);
   require_equal(a.k + a.m);
+}
+
+/* After a choice of the instruction set, calls look up their kernels again. */
+static void test_choice(void) {
+  const gfs_isa *isa = gfs_dispatch_isa();
+  for (unsigned m = 1; m <= GFS_RAID_PARITIES; m++) {
+    const gfs_short_sums *sums = &gfs_dispatch_sums[m - 1];
+    array a = {5, m};
+    test_raid(a, lengths[0]);
+    REQUIRE(gfs_raid_is_short(sums, a.k, lengths[0]) == gfs_may_end_calls(isa));
+    REQUIRE(gfsmith_set_isa(isa->name) == GFSMITH_OK);
+    for (unsigned k = 0; k <= GFS_SUMS_DATA; k++)
+      REQUIRE(!gfs_raid_is_short(sums, k, 1));
+    test_raid(a, lengths[0]);
+    REQUIRE(gfs_raid_is_short(sums, a.k, lengths[0]) == gfs_may_end_calls(isa));
+  }
 }
 
 /* Sums of few shards run the kernels for exactly this number. */
@@ -199,6 +217,7 @@ int main(void) {
       for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++)
         if (n == 0 || k == 10)
           test_raid((array){k, m}, lengths[n]);
+  test_choice();
   release();
   puts("ok");
   return 0;
