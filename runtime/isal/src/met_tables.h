@@ -50,20 +50,21 @@ static inline uint64_t gfs_isal_differ(const uint8_t *entries, const uint64_t *m
 }
 
 /* The kernel of the matrix with this number (gfs_isal_met) if these are its `count` entries; else
- * NULL. Four at a time, because a short call takes little longer than the comparison. */
+ * NULL. Four at a time, because a short call takes little longer than the comparison, and with an
+ * exit for each, because a comparison and its jump are one operation. */
 static inline gfsmith_kernel *gfs_isal_met_kernel(unsigned number, const uint8_t *entries,
                                                   size_t count) {
   const gfs_isal_table *table = &gfs_isal_met_tables[number - 1];
   const uint64_t *matrices = table->matrices;
-  if (gfs_isal_differ(entries, matrices, 0) != 0) /* most matrices differ in the first element */
-    return NULL;
-  uint64_t differ = 0;
-  for (; count >= 4; count -= 4, matrices += 4, entries += 4 * GFS_ISAL_ENTRY)
-    differ |= gfs_isal_differ(entries, matrices, 0) | gfs_isal_differ(entries, matrices, 1) |
-              gfs_isal_differ(entries, matrices, 2) | gfs_isal_differ(entries, matrices, 3);
-  for (; count > 0; count--, matrices++, entries += GFS_ISAL_ENTRY)
-    differ |= gfs_isal_differ(entries, matrices, 0);
-  return differ == 0 ? table->kernel : NULL;
+  const uint64_t *end = matrices + count;
+  for (; end - matrices >= 4; matrices += 4, entries += 4 * GFS_ISAL_ENTRY)
+    if (gfs_isal_differ(entries, matrices, 0) != 0 || gfs_isal_differ(entries, matrices, 1) != 0 ||
+        gfs_isal_differ(entries, matrices, 2) != 0 || gfs_isal_differ(entries, matrices, 3) != 0)
+      return NULL;
+  for (; matrices != end; matrices++, entries += GFS_ISAL_ENTRY)
+    if (gfs_isal_differ(entries, matrices, 0) != 0)
+      return NULL;
+  return table->kernel;
 }
 
 /* Keep the known matrix of these entries, which have the form MATRICES; kernel: its kernel, or NULL

@@ -59,7 +59,7 @@ gfsmith_kernel *gfs_isal_dot(int len, int k, int rows, const uint8_t *entries) {
   if (kernel == NULL || !rows_are_matrices(entries, (size_t)k, (size_t)rows))
     return NULL;
   bool compare =
-      len > GFS_ISAL_UNSEARCHED ||
-      (len > GFS_ISAL_UNCOMPARED && gfs_isal_met((size_t)k, (size_t)rows) == GFS_ISAL_MET_NOTHING);
+      len > GFS_ISAL_UNSEARCHED || (gfs_isal_compares(len, k, rows) &&
+                                    gfs_isal_met((size_t)k, (size_t)rows) == GFS_ISAL_MET_NOTHING);
   return compare ? compared(kernel, entries, (size_t)k, (size_t)rows) : kernel;
 }

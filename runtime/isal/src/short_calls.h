@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "dispatch.h"
+#include "inlining.h"
 #include "met_tables.h"
 #include "table_entries.h"
 
@@ -16,8 +17,10 @@ enum { GFS_ISAL_SHORT_INPUTS = 250, GFS_ISAL_SHORT_OUTPUTS = 6 };
 
 /* The most bytes of a shard for which dot does not compare its tables with the known matrix of
  * their shape (met_tables.h), and for which it does not look for others: then the comparisons take
- * about as long as the kernel of the known matrix gains. */
-enum { GFS_ISAL_UNCOMPARED = 256, GFS_ISAL_UNSEARCHED = 512 };
+ * about as long as the kernel of the known matrix gains. Between the first two lengths that kernel
+ * gains more if the length times the number of coefficients is greater than GFS_ISAL_MANY. */
+enum { GFS_ISAL_NEVER_COMPARED = 128, GFS_ISAL_UNCOMPARED = 256, GFS_ISAL_UNSEARCHED = 512 };
+enum { GFS_ISAL_MANY = 6144 };
 
 /* All calls up to these limits are in cache on every CPU. */
 _Static_assert(GFS_ISAL_UNSEARCHED *(GFS_ISAL_SHORT_INPUTS + GFS_ISAL_SHORT_OUTPUTS) <=
@@ -33,6 +36,12 @@ void gfs_isal_find_short(const gfs_isa *isa);
 
 /* Is 1 <= value <= most? */
 static inline bool gfs_isal_within(int value, unsigned most) { return (unsigned)value - 1 < most; }
+
+/* May a comparison with the known matrix of the shape pay for dot, in cache on every CPU? */
+static inline bool gfs_isal_compares(int len, int k, int rows) {
+  return GFS_UNLIKELY(len > GFS_ISAL_NEVER_COMPARED) &&
+         (len > GFS_ISAL_UNCOMPARED || len * k * rows > GFS_ISAL_MANY);
+}
 
 /* Do the tables begin with an entry of the form MATRICES in each row? False also if a coefficient
  * there is 0. */
@@ -57,9 +66,10 @@ static inline bool gfs_isal_shape_is_short(int k, int rows) {
 }
 
 /* Return the kernel for the call gfs_isal_apply(len, k, rows, ..., k, ...), GFS_OPERATION_dot, of
- * up to GFS_ISAL_UNCOMPARED bytes. NULL: another function may know one. */
+ * for which no comparison pays. NULL: another function may know one. */
 static inline gfsmith_kernel *gfs_isal_short_dot(int len, int k, int rows, const uint8_t *entries) {
-  bool is_short = gfs_isal_within(len, GFS_ISAL_UNCOMPARED) && gfs_isal_shape_is_short(k, rows);
+  bool is_short = gfs_isal_within(len, GFS_ISAL_UNCOMPARED) && gfs_isal_shape_is_short(k, rows) &&
+                  !gfs_isal_compares(len, k, rows);
   return is_short ? gfs_isal_dense(k, rows, entries) : NULL;
 }
 

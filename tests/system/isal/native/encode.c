@@ -27,8 +27,8 @@ static byte coefficients[(WIDEST + 20) * WIDEST];
 enum { MATRICES = LIBRARIES, TABLES };
 static byte made[TABLES][32 * MATRIX];
 
-/* Matrices of `rows` parities: of the two codes (known matrices) and with another last element,
- * random, with zeros at the beginnings of rows, and all ones. */
+/* Matrices of `rows` parities: of the two codes (known matrices) and with another last or middle
+ * element, random, with zeros at the beginnings of rows, and all ones. */
 enum { RS, RS_BUT_ONE, CAUCHY, CAUCHY_BUT_ONE, RANDOM, ZEROS, ONES, KINDS };
 
 static void fill_matrix(int k, int rows, unsigned kind) {
@@ -37,8 +37,10 @@ static void fill_matrix(int k, int rows, unsigned kind) {
     ((matrix *)pair_function(REAL, kind <= RS_BUT_ONE ? "gf_gen_rs_matrix"
                                                       : "gf_gen_cauchy1_matrix"))(coefficients,
                                                                                   k + rows, k);
-  if (kind == RS_BUT_ONE || kind == CAUCHY_BUT_ONE)
+  if (kind == RS_BUT_ONE)
     parity[k * rows - 1] ^= 1;
+  if (kind == CAUCHY_BUT_ONE)
+    parity[k * rows / 2] ^= 1;
   for (int n = 0; kind >= RANDOM && n < k * rows; n++)
     parity[n] = kind == ONES ? 1 : (byte)pair_random();
   for (int n = 0; kind == ZEROS && n < k * rows; n++)
