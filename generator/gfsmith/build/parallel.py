@@ -45,9 +45,14 @@ def _end_with_parent() -> None:
 
 
 def _kill_workers() -> None:
-    """Stop the work that has begun, because a user who waits for it sends another signal."""
-    for worker in active_children():
-        worker.kill()
+    """Stop the work that has begun, because a user who waits for it sends another signal. One that comes
+    meanwhile is delivered when all workers are killed."""
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        for worker in active_children():
+            worker.kill()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
 
 
 def _submit(pool: ProcessPoolExecutor, count: int) -> dict[Future[Any], int]:

@@ -40,23 +40,34 @@ import os, time
 from gfsmith.build import parallel
 
 def work(task):
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())  # in one call, since two workers write
     time.sleep(3600)
 
 parallel.run(work, range(9), 2, lambda number, result: None)
 """
 
 
+#: The same, with a second Ctrl-C before the first worker is killed.
+TWICE = f"""
+import signal
+from gfsmith.build import parallel
+found = parallel.active_children
+parallel.active_children = lambda: signal.raise_signal(signal.SIGINT) or found()
+{BUSY}"""
+
+
 @contextmanager
-def busy() -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
+def busy(program: str = BUSY) -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
     """Yield a process that waits for two busy workers, and the workers' folders in /proc."""
-    command = [sys.executable, "-c", BUSY]
+    command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        workers = [Path("/proc", process.stdout.readline().strip()) for _ in range(2)]
-        assert all(worker.exists() for worker in workers)
-        yield process, workers
-        process.kill()
+        try:
+            assert process.stdout is not None
+            workers = [Path("/proc", process.stdout.readline().strip()) for _ in range(2)]
+            assert all(worker.exists() for worker in workers)
+            yield process, workers
+        finally:
+            process.kill()
 
 
 def _end(workers: list[Path]) -> bool:
@@ -74,6 +85,13 @@ def test_ctrl_c_does_not_wait_for_work_that_has_begun(signals: int) -> None:
         for _ in range(signals):
             process.send_signal(signal.SIGINT)
             time.sleep(0.02)
+        process.wait(60)
+        assert _end(workers)
+
+
+def test_a_second_ctrl_c_leaves_no_worker() -> None:
+    with busy(TWICE) as (process, workers):
+        process.send_signal(signal.SIGINT)
         process.wait(60)
         assert _end(workers)
 
