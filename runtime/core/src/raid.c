@@ -148,7 +148,7 @@ static GFS_INLINED uintptr_t common_of_few(const uint8_t *const *pointers, size_
 
 /* The group of pointers of calls with m parities: of the fewest data shards, two, and m parities
  * there are one to two groups. */
-static GFS_INLINED unsigned group_of(unsigned m) { return m == 1 ? 3 : 4; }
+static GFS_INLINED unsigned pointer_group(unsigned m) { return m == 1 ? 3 : 4; }
 
 /* Generate m parities of k shards, where k + m is between `half` and its double and m and half are
  * constants. No branch for each pointer and no saved register, because the kernel takes little
@@ -158,7 +158,7 @@ static GFS_INLINED gfsmith_status generate_few(unsigned k, unsigned m, size_t le
   const gfs_short_sums *sums = &gfs_dispatch_sums[m - 1];
   const uint8_t *const *data = (const uint8_t *const *)shards;
   if (GFS_UNLIKELY(!gfs_raid_is_short(sums, k, len)) || GFS_UNLIKELY(shards == NULL) ||
-      GFS_UNLIKELY(common_of_few(data, k + m, half, group_of(m)) == 0))
+      GFS_UNLIKELY(common_of_few(data, k + m, half, pointer_group(m)) == 0))
     return generate_any(k, m, len, shards);
   return gfs_end_with(gfs_raid_kernel(sums, k), len, k, NULL, data, shards + k);
 }
@@ -166,7 +166,7 @@ static GFS_INLINED gfsmith_status generate_few(unsigned k, unsigned m, size_t le
 /* Generate m parities, a constant, of other than the fewest shards. */
 static GFS_INLINED gfsmith_status generate_many(unsigned k, unsigned m, size_t len,
                                                 uint8_t *const *shards) {
-  const unsigned half = 2 * group_of(m);
+  const unsigned half = 2 * pointer_group(m);
   if (k - (half - m) <= half)
     return generate_few(k, m, len, shards, half);
   return generate_lots(k, m, len, shards);
@@ -186,9 +186,9 @@ static GFS_INLINED gfsmith_status generate(unsigned k, unsigned m, size_t len,
                                            uint8_t *const *shards,
                                            gfsmith_status (*many)(unsigned, size_t,
                                                                   uint8_t *const *)) {
-  if (GFS_UNLIKELY(k - 2 > 2 * group_of(m) - m - 2))
+  if (GFS_UNLIKELY(k - 2 > 2 * pointer_group(m) - m - 2))
     return many(k, len, shards);
-  return generate_few(k, m, len, shards, group_of(m));
+  return generate_few(k, m, len, shards, pointer_group(m));
 }
 
 /* Do the parities match on the part at `offset`? len <= GFS_CHECK_BYTES / pass->outputs. */

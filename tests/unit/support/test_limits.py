@@ -13,8 +13,13 @@ from tests.support.paths import ROOT
 #: The variable, a value, and a module whose tests it lengthens.
 LONGER = (
     ("GFSMITH_SOAK_SECONDS", "3600", "tests.system.hardening.test_soak"),
-    ("GFSMITH_NEMESIS_ROUNDS", "360", "tests.system.apps.stripe_store.test_linearizability"),
-    ("GFSMITH_NEMESIS_STEPS", "60", "tests.system.apps.stripe_store.test_disks"),
+    *(
+        pytest.param(*case, marks=pytest.mark.needs("store"))
+        for case in (
+            ("GFSMITH_NEMESIS_ROUNDS", "360", "tests.system.apps.stripe_store.test_linearizability"),
+            ("GFSMITH_NEMESIS_STEPS", "60", "tests.system.apps.stripe_store.test_disks"),
+        )
+    ),
 )
 #: Print the limits of the marks of a module.
 PROGRAM = """
