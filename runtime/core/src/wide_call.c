@@ -68,7 +68,8 @@ gfsmith_status gfs_wide_run(gfs_wide_call *call, const gfs_wide_stripes *stripes
   const gfs_wide_demand demand = {.shards = shards,
                                   .sources = call->sources,
                                   .rows = rows,
-                                  .gapped = call->wide->transform.fours.fft16 != NULL};
+                                  .gapped = call->wide->transform.fours.fft16 != NULL,
+                                  .repair = call->lost != NULL};
   bool shared = gfs_is_shared(executor, shards, stripes->len * stripes->count);
   call->slices =
       gfs_wide_slices_of(stripes->len, stripes->count, &demand, shared ? executor->workers : 1);

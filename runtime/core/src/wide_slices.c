@@ -5,7 +5,7 @@
 #include "stream.h"
 
 enum {
-  WORK_BYTES = 8 << 20,                  /* of all rows of a slice, unless slices are shortest */
+  WORK_BYTES = 33 << 18,                 /* of all rows of a slice, unless slices are shortest */
   GAPPED_BYTES = WORK_BYTES / 521 * 512, /* of these, if the rest are gaps (transform.h) */
   KEPT_BYTES = 2 << 20,                  /* of the next slices of all shards, if caches keep them */
   WORK_GOAL = 512 << 10,                 /* of those of long rows */
@@ -13,8 +13,10 @@ enum {
   SLICE_LEAST = 128 /* bytes of a row: whole vectors of each plane */
 };
 
-/* Bytes of a row, at most `most`, if there are at least so many slices. */
-static size_t row_size(size_t most, size_t bytes, size_t slices) {
+/* Bytes of a row, at most `most`, if there are at least so many slices. All but the last slice have
+ * as many bytes. */
+static size_t row_size(size_t most, size_t bytes, size_t least) {
+  size_t needed = (bytes + most - 1) / most, slices = needed > least ? needed : least;
   size_t share = (bytes + slices - 1) / slices + SLICE_LEAST - 1;
   size_t size = gfs_least(most, share) / SLICE_LEAST * SLICE_LEAST;
   return gfs_least(size < SLICE_LEAST ? SLICE_LEAST : size, bytes);
@@ -30,9 +32,9 @@ static void cut_rows(gfs_wide_slices *s, size_t row) {
 
 /* Shards of fewer bytes are assumed to be in a core's own cache, or in one that is almost as fast.
  *
- * The next slice is prefetched if the caches keep it. Slices are smaller then, so that a core's own
- * cache has room for the next one, but calls of kernels for shorter rows than LONG_ROW cost more
- * than a larger slice. */
+ * Others are prefetched, and slices are smaller then, but calls of kernels for shorter rows than
+ * LONG_ROW cost more than a larger slice. A repair, whose calls are shorter, prefetches the next
+ * slice if the caches keep it, and a core's own cache has room for both. */
 gfs_wide_slices gfs_wide_slices_of(size_t len, size_t count, const gfs_wide_demand *demand,
                                    size_t workers) {
   const size_t bytes = len * count;
@@ -42,10 +44,11 @@ gfs_wide_slices gfs_wide_slices_of(size_t len, size_t count, const gfs_wide_dema
   s.tasks = gfs_least(workers, (bytes - 1) / SLICE_LEAST + 1);
   const size_t work = demand->gapped ? GAPPED_BYTES : WORK_BYTES;
   size_t most = gfs_least(work / demand->rows, GFS_WIDE_ROW_MOST);
-  size_t goal = WORK_GOAL / demand->rows;
+  size_t goal = demand->repair ? WORK_GOAL / demand->rows : LONG_ROW;
   goal = gfs_least(most, goal > LONG_ROW ? goal : LONG_ROW);
-  s.kept = s.fetched && demand->sources * goal <= KEPT_BYTES;
-  cut_rows(&s, row_size(s.kept ? goal : most, bytes, s.tasks));
+  s.kept = s.fetched && demand->repair && demand->sources * goal <= KEPT_BYTES;
+  bool short_rows = s.kept || (s.fetched && !demand->repair);
+  cut_rows(&s, row_size(short_rows ? goal : most, bytes, s.tasks));
   return s;
 }
 

@@ -31,6 +31,7 @@ typedef struct gfs_wide_demand {
   unsigned shards, sources;
   size_t rows;
   bool gapped; /* there are gaps between rows */
+  bool repair;
 } gfs_wide_demand;
 
 /* Choose the slices of `count` stripes with shards of len bytes for at most `workers` tasks, both
