@@ -13,7 +13,7 @@ static uint32_t residue(unsigned width, uint32_t x) {
   return x == modulus ? 0 : x;
 }
 
-enum { ABREAST = 8 /* butterflies that a compiler can make vectors of */ };
+enum { ABREAST = 4 /* numbers that a compiler can make a vector of */ };
 
 /* Butterflies of x and y, whose numbers are at most `most`. */
 static inline void butterflies_of(unsigned count, uint32_t *restrict x, uint32_t *restrict y,
@@ -25,19 +25,41 @@ static inline void butterflies_of(unsigned count, uint32_t *restrict x, uint32_t
   }
 }
 
+/* The last two layers of four numbers. */
+static inline void last_layers(uint32_t *a, uint32_t most) {
+  const uint32_t p = a[0] + a[2], q = a[1] + a[3];
+  const uint32_t r = a[0] + (most - a[2]), s = a[1] + (most - a[3]);
+  a[0] = p + q;
+  a[1] = p + (2 * most - q);
+  a[2] = r + s;
+  a[3] = r + (2 * most - s);
+}
+
+static inline void residues_of(unsigned count, unsigned width, uint32_t *a) {
+  for (unsigned i = 0; i < count; i++)
+    a[i] = residue(width, a[i]);
+}
+
+static void all_residues(unsigned n, unsigned width, uint32_t *a) {
+  unsigned i = 0;
+  for (; i + ABREAST <= n; i += ABREAST)
+    residues_of(ABREAST, width, a + i);
+  residues_of(n - i, width, a + i);
+}
+
 /* Numbers up to the modulus, whose residues replace them. In between they are at most n times as
  * large, so they have 32 bits: n <= 2^width <= 2^16. */
 static void walsh(unsigned width, unsigned n, uint32_t *a) {
   uint32_t most = (UINT32_C(1) << width) - 1;
-  for (unsigned d = 1; d < n; d *= 2, most *= 2)
+  for (unsigned d = n / 2; d >= ABREAST; d /= 2, most *= 2)
     for (unsigned at = 0; at < n; at += 2 * d)
-      if (d < ABREAST)
-        butterflies_of(d, a + at, a + at + d, most);
-      else
-        for (unsigned i = at; i < at + d; i += ABREAST)
-          butterflies_of(ABREAST, a + i, a + i + d, most);
-  for (unsigned i = 0; i < n; i++)
-    a[i] = residue(width, a[i]);
+      for (unsigned i = at; i < at + d; i += ABREAST)
+        butterflies_of(ABREAST, a + i, a + i + d, most);
+  for (unsigned i = 0; i + ABREAST <= n; i += ABREAST)
+    last_layers(a + i, most);
+  if (n == 2)
+    butterflies_of(1, a, a + 1, most);
+  all_residues(n, width, a);
 }
 
 static unsigned field_width(const gfs_cantor *field) {
@@ -62,9 +84,11 @@ void gfs_locator(const gfs_cantor *field, unsigned n, const uint32_t *spectra, c
     logarithm[i] = unknown[i];
   walsh(width, n, logarithm);
   for (unsigned i = 0; i < n; i++)
-    logarithm[i] = residue(width, logarithm[i] * spectra[n + i]);
+    logarithm[i] *= spectra[n + i];
+  all_residues(n, width, logarithm);
   walsh(width, n, logarithm);
   /* A division by n, because order is 1. */
   for (unsigned i = 0; i < n; i++)
-    logarithm[i] = residue(width, logarithm[i] * (field->order / n));
+    logarithm[i] *= field->order / n;
+  all_residues(n, width, logarithm);
 }

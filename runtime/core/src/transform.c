@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inlining.h"
+
 enum {
   GROUP = 3,      /* constants of two layers */
   FOUR_ROWS = 16, /* of four layers, with a constant less */
@@ -205,19 +207,32 @@ static const gfs_butterflies *kernels_for(const gfs_transform *t, unsigned const
   return constant < SUBFIELD ? &t->bytes : &t->words;
 }
 
-/* The butterflies of `count` elements: the d rows from `at` on, the d rows behind them, and so on.
- * If elements have several planes, each call takes one row of each element. */
-static void butterflies(const gfs_butterflies *b, gfsmith_kernel *run, const uint8_t *table,
-                        const gfs_rows *rows, unsigned at, unsigned d, unsigned count) {
+/* The butterflies of `count` elements of so many planes: the d rows from `at` on, the d rows behind
+ * them, and so on. If elements have several planes, each call takes one row of each element. */
+static GFS_INLINED void butterflies_of_planes(unsigned planes, gfsmith_kernel *run,
+                                              const uint8_t *table, const gfs_rows *rows,
+                                              unsigned at, unsigned d, unsigned count) {
   uint8_t *shard[4 * GFS_TRANSFORM_PLANES];
-  const unsigned together = b->planes == 1 ? d : 1;
-  const size_t len = together_bytes(rows, together) / b->planes;
+  const unsigned together = planes == 1 ? d : 1;
+  const size_t len = together_bytes(rows, together) / planes;
   for (unsigned row = at; row < at + d; row += together) {
-    for (unsigned i = 0; i < count; i++)
-      for (unsigned p = 0; p < b->planes; p++)
-        shard[i * b->planes + p] = gfs_rows_row(rows, row + (size_t)i * d) + p * len;
-    run(len, count * b->planes, table, (const uint8_t *const *)shard, shard);
+    for (unsigned i = 0; i < count; i++) {
+      shard[i * planes] = gfs_rows_row(rows, row + (size_t)i * d);
+      for (unsigned p = 1; p < planes; p++)
+        shard[i * planes + p] = shard[i * planes] + p * len;
+    }
+    run(len, (size_t)count * planes, table, (const uint8_t *const *)shard, shard);
   }
+}
+
+/* The number of planes is a constant in each call, so that loops over planes are unrolled. */
+static GFS_INLINED void butterflies(const gfs_butterflies *b, gfsmith_kernel *run,
+                                    const uint8_t *table, const gfs_rows *rows, unsigned at,
+                                    unsigned d, unsigned count) {
+  if (b->planes == 1)
+    butterflies_of_planes(1, run, table, rows, at, d, count);
+  else
+    butterflies_of_planes(GFS_TRANSFORM_PLANES, run, table, rows, at, d, count);
 }
 
 /* The layer of two times d rows. point: that of row at. With the constant 0 both transforms only
@@ -295,35 +310,48 @@ static bool visit_end(const part *p, unsigned at) {
   return p->values.visit_end(p->values.context, &end);
 }
 
-/* The planes of four rows, which are contiguous. Returns their number. */
-static unsigned end_planes(const gfs_end *end, uint8_t *rows[END_PLANES]) {
-  const size_t len = end->rows->bytes / end->t->planes;
-  uint8_t *plane = gfs_rows_row(end->rows, end->row);
-  unsigned count = 0;
-  for (; count < GFS_END_ROWS * end->t->planes; count++, plane += len)
-    rows[count] = plane;
-  return count;
+/* The planes of four rows, which are contiguous. */
+static GFS_INLINED void end_planes(const gfs_end *end, unsigned planes, uint8_t *rows[END_PLANES]) {
+  uint8_t *first = gfs_rows_row(end->rows, end->row);
+  for (unsigned i = 0; i < GFS_END_ROWS * planes; i++)
+    rows[i] = first + i * (end->rows->bytes / planes);
 }
 
-void gfs_end_read(const gfs_end *end, const uint8_t *const lines[GFS_END_ROWS]) {
-  const unsigned planes = end->t->planes;
+static GFS_INLINED void end_read_planes(const gfs_end *end, unsigned planes,
+                                        const uint8_t *const lines[GFS_END_ROWS]) {
   const uint8_t *src[END_PLANES];
   uint8_t *dst[END_PLANES];
-  const unsigned count = end_planes(end, dst);
+  end_planes(end, planes, dst);
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     for (unsigned p = 0; p < planes; p++)
       src[i * planes + p] = lines[i] + p * LINE_PART;
-  end->t->ends.first(end->rows->bytes / planes, count, end->table, src, dst);
+  end->t->ends.first(end->rows->bytes / planes, (size_t)GFS_END_ROWS * planes, end->table, src,
+                     dst);
 }
 
-void gfs_end_write(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]) {
-  const unsigned planes = end->t->planes;
+static GFS_INLINED void end_write_planes(const gfs_end *end, unsigned planes,
+                                         uint8_t *const lines[GFS_END_ROWS]) {
   uint8_t *src[END_PLANES], *dst[END_PLANES];
-  const unsigned count = end_planes(end, src);
+  end_planes(end, planes, src);
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     for (unsigned p = 0; p < planes; p++)
       dst[i * planes + p] = lines[i] + p * LINE_PART;
-  end->t->ends.last(end->rows->bytes / planes, count, end->table, (const uint8_t *const *)src, dst);
+  end->t->ends.last(end->rows->bytes / planes, (size_t)GFS_END_ROWS * planes, end->table,
+                    (const uint8_t *const *)src, dst);
+}
+
+void gfs_end_read(const gfs_end *end, const uint8_t *const lines[GFS_END_ROWS]) {
+  if (end->t->planes == 1)
+    end_read_planes(end, 1, lines);
+  else
+    end_read_planes(end, GFS_TRANSFORM_PLANES, lines);
+}
+
+void gfs_end_write(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]) {
+  if (end->t->planes == 1)
+    end_write_planes(end, 1, lines);
+  else
+    end_write_planes(end, GFS_TRANSFORM_PLANES, lines);
 }
 
 /* Both transforms process a half, a quarter or a 16th before the next one, so that smaller

@@ -31,7 +31,8 @@ static bool load_lines(const void *context, const gfs_end *end) {
   const uint8_t *lines[GFS_END_ROWS];
   for (unsigned i = 0; i < GFS_END_ROWS; i++) {
     const uint8_t *const *shard = s->from + end->row + i;
-    gfs_wide_fetch(s->call, s->work, shard, later_shard(s, end->row + i));
+    if (s->call->slices.fetched)
+      gfs_wide_fetch(s->call, s->work, shard, later_shard(s, end->row + i));
     lines[i] = shard[slice->stripe * s->call->sources] + slice->at;
   }
   gfs_end_read(end, lines);

@@ -41,27 +41,29 @@ static bool is_unknown(const gfsmith_wide *wide, const gfs_wide_loss *lost, unsi
 /* Used shards are multiplied by the locator, wanted ones are divided by its derivative. */
 static gfsmith_status fill_constants(const gfsmith_wide *wide, gfs_wide_loss *lost) {
   const unsigned n = lost->points, group = wide->field.order - 1;
-  uint32_t *logarithm = malloc(n * sizeof *logarithm);
+  uint32_t *constant = malloc(n * sizeof *constant);
   bool *unknown = calloc(n, sizeof *unknown);
-  if (logarithm == NULL || unknown == NULL) {
-    free(logarithm);
+  if (constant == NULL || unknown == NULL) {
+    free(constant);
     free(unknown);
     return GFSMITH_ENOMEM;
   }
   for (unsigned point = 0; point < n; point++)
     unknown[point] = is_unknown(wide, lost, point);
-  gfs_locator(&wide->field, n, wide->spectra, unknown, logarithm);
+  gfs_locator(&wide->field, n, wide->spectra, unknown, constant);
+  /* A loop of its own, so that loads from the table of powers do not wait for one another. */
+  for (unsigned point = 0; point < n; point++) {
+    unsigned exponent = constant[point];
+    constant[point] = wide->field.power[unknown[point] ? (group - exponent) % group : exponent];
+  }
   for (unsigned i = 0; i < wide->k + wide->m; i++) {
-    if (!lost->used[i] && !lost->wanted[i])
-      continue;
-    unsigned exponent = logarithm[point_of(wide, i)];
     uint8_t *table = lost->tables + i * wide->transform.entry;
     if (lost->used[i])
-      gfs_products_table(&wide->to_rows, wide->field.power[exponent], table);
-    if (lost->wanted[i])
-      gfs_products_table(&wide->to_shards, wide->field.power[(group - exponent) % group], table);
+      gfs_products_table(&wide->to_rows, constant[point_of(wide, i)], table);
+    else if (lost->wanted[i])
+      gfs_products_table(&wide->to_shards, constant[point_of(wide, i)], table);
   }
-  free(logarithm);
+  free(constant);
   free(unknown);
   return GFSMITH_OK;
 }
@@ -104,7 +106,8 @@ static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
     return;
   }
   const gfs_wide_slice *slice = &r->work->now;
-  const uint8_t *const *later = used_shard(r->call, point + GFS_WIDE_FETCH_ROWS),
+  const bool fetched = r->call->slices.fetched;
+  const uint8_t *const *later = fetched ? used_shard(r->call, point + GFS_WIDE_FETCH_ROWS) : NULL,
                        *from = r->one->start;
   if (gfs_wide_is_row(wide->code->layout, slice)) {
     gfs_wide_fetch(r->call, r->work, shard, later);
@@ -211,11 +214,11 @@ static void find_loss(const gfsmith_wide *wide, const bool *present, const bool 
 static bool repair_given(const gfsmith_wide *wide, const bool *present, const bool *wanted,
                          size_t count, uint8_t *const *shards) {
   const unsigned total = wide->k + wide->m;
+  bool given = true; /* no branch depends on a flag: flags of random losses are not predictable */
   for (size_t s = 0; s < count; s++)
     for (unsigned i = 0; i < total; i++)
-      if ((present[i] || wanted[i]) && shards[s * total + i] == NULL)
-        return false;
-  return true;
+      given &= (shards[s * total + i] != NULL) | !(present[i] | wanted[i]);
+  return given;
 }
 
 /* Rebuild the wanted shards, of which there are some. */
