@@ -185,11 +185,12 @@ int archive_finish(archive *tar) {
   return result;
 }
 
+/* tar may ignore SIGTERM, as its parent, and ends at the end of the pipe then. */
 void archive_abort(archive *tar) {
   if (tar->child > 0)
     kill(tar->child, SIGTERM);
-  wait_for(tar);
   release(tar);
+  wait_for(tar);
 }
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk) {

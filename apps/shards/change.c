@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 #define RECORD ".gfsmith-shards.change"
-enum { RECORD_FLAGS = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
-
 static void close_record(change *c) {
   if (c->record >= 0)
     close(c->record); /* and unlock */
@@ -35,10 +33,10 @@ static int is_named(const change *c) {
 /* Open the record that an interrupted run has left (*left), or a new one. */
 static int open_record(change *c, bool *left) {
   do {
-    c->record = openat(c->folder, RECORD, RECORD_FLAGS | O_RDWR | O_CREAT | O_EXCL, 0666);
+    c->record = openat(c->folder, RECORD, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     *left = c->record < 0 && errno == EEXIST;
     if (*left)
-      c->record = openat(c->folder, RECORD, RECORD_FLAGS | O_RDWR);
+      c->record = open_at(c->folder, RECORD, O_RDWR | O_NOFOLLOW);
   } while (*left && c->record < 0 && errno == ENOENT);
   return c->record >= 0 ? TOOL_OK
                         : refuse("cannot create a file in %s: %s", c->path, strerror(errno));
@@ -70,7 +68,7 @@ static int remove_shard(const change *c, unsigned index) {
   struct stat info = {0};
   gfsmith_shards_header found;
   shard_name(name, c->set.name, c->set.generation, index);
-  int shard = openat(c->folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int shard = open_at(c->folder, name, O_RDONLY);
   if (shard < 0)
     return errno == ENOENT ? 0 : -1;
   int valid = fstat(shard, &info) == 0 ? read_header(shard, &found, NULL) : -1, reason = errno;
@@ -194,7 +192,7 @@ static int refuse_record(const char *folder, const char *path, int reason) {
 
 int change_incomplete(const char *folder, gfsmith_shards_header *set, uid_t *owner, bool *found) {
   char *path = path_join(folder, RECORD);
-  int record = open(path, O_RDONLY | RECORD_FLAGS);
+  int record = open_at(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW);
   bool none = record < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
   int valid = record >= 0 ? read_record(record, set, owner) : none ? 0 : -1;
   int status = valid < 0 ? refuse_record(folder, path, errno) : TOOL_OK;

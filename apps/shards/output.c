@@ -192,9 +192,13 @@ int read_header(int fd, gfsmith_shards_header *header, const char **why) {
   return n < 0 ? -1 : gfsmith_shards_header_read(header, raw, (size_t)n, why) == GFSMITH_OK;
 }
 
-int open_input(const char *path) {
-  return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+int open_at(int at, const char *path, int flags) {
+  flags |= O_NOCTTY | O_CLOEXEC;
+  int fd = openat(at, path, flags | O_NONBLOCK);
+  return fd < 0 && errno == EWOULDBLOCK ? openat(at, path, flags) : fd;
 }
+
+int open_input(const char *path) { return open_at(AT_FDCWD, path, O_RDONLY); }
 
 ssize_t read_some(int fd, void *bytes, size_t size) {
   ssize_t n = -1;

@@ -75,7 +75,10 @@ ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset);
 /* Read the header at the beginning of a file. Return whether it is one (0: *why, if not NULL, is
  * the reason), or -1 and errno. */
 int read_header(int fd, gfsmith_shards_header *header, const char **why);
-/* Open a file for reading, or return -1 and errno. A FIFO does not block. */
+/* Open a file that exists, or return -1 and errno. A FIFO does not block. If another process, such
+ * as a file server, has a lease for the file, the call waits until the system ends the lease. */
+int open_at(int at, const char *path, int flags);
+/* The same, for reading. */
 int open_input(const char *path);
 
 /* Read or write a pipe; a signal ends both. */

@@ -61,7 +61,7 @@ int par2_open_below(const char *folder, const char *name, int flags) {
   }
   if (at < 0)
     return -1;
-  int fd = openat(at, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int fd = open_at(at, name, flags | O_NOFOLLOW);
   int reason = errno;
   close(at);
   errno = reason;

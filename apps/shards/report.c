@@ -69,6 +69,8 @@ void report_catch_signals(void) {
       SIG_IGN; /* a full disk, and a reader that has closed the pipe, become errors of write */
   sigaction(SIGXFSZ, &action, NULL);
   sigaction(SIGPIPE, &action, NULL);
+  action.sa_handler = SIG_DFL; /* if it is ignored, the status of tar is lost */
+  sigaction(SIGCHLD, &action, NULL);
 }
 
 int report_interrupted(void) { return caught; }

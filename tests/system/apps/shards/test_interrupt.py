@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -390,3 +391,39 @@ def test_an_ignored_signal_stays_ignored(faulty: Faulty, shards: Path, tmp_path:
     outcome = plan.run("restore", shards, "-o", tmp_path / "restored", before=ignore)
     assert outcome.status == DONE
     assert (tmp_path / "restored").read_bytes() == content(999)
+
+
+def test_tar_ends_though_the_run_ignores_sigterm(tool: Tool, tmp_path: Path) -> None:
+    """tar ignores it then, too, and waits for its end of the pipe."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "one").write_bytes(content(1 << 20))
+
+    def limit() -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+
+    line = tool.refusal("protect", *SHAPE, folder, tmp_path / "out", before=limit)
+    assert line.endswith("File too large")
+
+
+def test_a_folder_while_sigchld_is_ignored(tool: Tool, tmp_path: Path) -> None:
+    """The system keeps no status of children then, and a program inherits this."""
+
+    def ignore() -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+    folder, again, shards = tmp_path / "folder", tmp_path / "again", tmp_path / "shards"
+    folder.mkdir()
+    (folder / "one").write_bytes(content(999))
+    for arguments in (("protect", *SHAPE, folder, shards), ("restore", shards, "-o", again)):
+        outcome = tool.run(*arguments, before=ignore)
+        assert outcome.status == DONE, outcome
+    assert snapshot(again) == snapshot(folder)
+
+
+def test_a_file_for_which_another_process_has_a_lease(faulty: Faulty, shards: Path) -> None:
+    """The system ends the lease at the first attempt to open the file, and the second one succeeds."""
+    for number in range(1, 1 + len(list(shards.iterdir()))):
+        outcome = faulty(f"open:{number}:EAGAIN").run("verify", shards)
+        assert outcome.status == DONE, (number, outcome)

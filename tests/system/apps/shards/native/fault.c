@@ -31,11 +31,11 @@ static const struct {
   int error; /* or SHORT */
   int signal;
 } actions[] = {
-    {"EIO", EIO, 0},         {"ENOSPC", ENOSPC, 0}, {"EACCES", EACCES, 0},
-    {"EDQUOT", EDQUOT, 0},   {"EFBIG", EFBIG, 0},   {"EMFILE", EMFILE, 0},
-    {"ENOMEM", ENOMEM, 0},   {"SHORT", SHORT, 0},   {"INT", NONE, SIGINT},
-    {"TERM", NONE, SIGTERM}, {"HUP", NONE, SIGHUP}, {"KILL", NONE, SIGKILL},
-    {"STOP", NONE, SIGSTOP},
+    {"EIO", EIO, 0},         {"ENOSPC", ENOSPC, 0},   {"EACCES", EACCES, 0},
+    {"EDQUOT", EDQUOT, 0},   {"EFBIG", EFBIG, 0},     {"EMFILE", EMFILE, 0},
+    {"ENOMEM", ENOMEM, 0},   {"EAGAIN", EAGAIN, 0},   {"SHORT", SHORT, 0},
+    {"INT", NONE, SIGINT},   {"TERM", NONE, SIGTERM}, {"HUP", NONE, SIGHUP},
+    {"KILL", NONE, SIGKILL}, {"STOP", NONE, SIGSTOP},
 };
 
 static int act(const char *what) {
