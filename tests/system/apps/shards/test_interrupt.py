@@ -427,3 +427,18 @@ def test_a_file_for_which_another_process_has_a_lease(faulty: Faulty, shards: Pa
     for number in range(1, 1 + len(list(shards.iterdir()))):
         outcome = faulty(f"open:{number}:EAGAIN").run("verify", shards)
         assert outcome.status == DONE, (number, outcome)
+
+
+def test_a_name_that_the_file_system_refuses(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
+    """Such as bytes that are no UTF-8: the refused run keeps no later one from this folder. The system
+    refuses the first rename to such a name, and every attempt to open it."""
+    file, shards = tmp_path / "file", tmp_path / "out"
+    file.write_bytes(content(999))
+    shards.mkdir()
+    lines = set()
+    for number in range(1, 8):
+        plan = faulty(f"rename:1:EILSEQ,open:{number}+:EILSEQ")
+        lines.add(plan.refusal("protect", *SHAPE, file, shards).split(str(tmp_path))[0])
+        assert list(shards.iterdir()) == []
+    assert "cannot create " in lines
+    tool.ok("protect", "-q", *SHAPE, file, shards)

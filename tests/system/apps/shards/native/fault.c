@@ -31,11 +31,11 @@ static const struct {
   int error; /* or SHORT */
   int signal;
 } actions[] = {
-    {"EIO", EIO, 0},         {"ENOSPC", ENOSPC, 0},   {"EACCES", EACCES, 0},
-    {"EDQUOT", EDQUOT, 0},   {"EFBIG", EFBIG, 0},     {"EMFILE", EMFILE, 0},
-    {"ENOMEM", ENOMEM, 0},   {"EAGAIN", EAGAIN, 0},   {"SHORT", SHORT, 0},
-    {"INT", NONE, SIGINT},   {"TERM", NONE, SIGTERM}, {"HUP", NONE, SIGHUP},
-    {"KILL", NONE, SIGKILL}, {"STOP", NONE, SIGSTOP},
+    {"EIO", EIO, 0},       {"ENOSPC", ENOSPC, 0},   {"EACCES", EACCES, 0},
+    {"EDQUOT", EDQUOT, 0}, {"EFBIG", EFBIG, 0},     {"EMFILE", EMFILE, 0},
+    {"ENOMEM", ENOMEM, 0}, {"EAGAIN", EAGAIN, 0},   {"EILSEQ", EILSEQ, 0},
+    {"SHORT", SHORT, 0},   {"INT", NONE, SIGINT},   {"TERM", NONE, SIGTERM},
+    {"HUP", NONE, SIGHUP}, {"KILL", NONE, SIGKILL}, {"STOP", NONE, SIGSTOP},
 };
 
 static int act(const char *what) {
@@ -136,6 +136,10 @@ HOOK(int, -1, openat, OPENS(flags), (int folder, const char *path, int flags, mo
      (folder, path, flags, mode))
 HOOK(int, -1, openat64, OPENS(flags), (int folder, const char *path, int flags, mode_t mode),
      (folder, path, flags, mode))
+/* Of programs with _FORTIFY_SOURCE, for flags that the compiler does not know. */
+HOOK(int, -1, __open64_2, "open", (const char *path, int flags), (path, flags))
+HOOK(int, -1, __openat64_2, "open", (int folder, const char *path, int flags),
+     (folder, path, flags))
 HOOK(int, -1, fcntl64, "fcntl", (int fd, int command, long value), (fd, command, value))
 HOOK(char *, NULL, mkdtemp, "mkdtemp", (char *path), (path))
 HOOK(int, -1, mkdir, "mkdir", (const char *path, mode_t mode), (path, mode))
