@@ -53,6 +53,10 @@ UPDATES = {f"update_{name}{lead}": lead for name, leads in UPDATED.items() for l
 UPDATES_OF_BLOCKS = {"update_lines": LINE, "update_blocks": 4 * LINE}
 
 
+#: The operations that also encode -> their numbers of destinations.
+ENCODES = {f"encode{outputs}": outputs for outputs in range(1, 5)}
+
+
 class Act(Enum):
     """The function of one instruction."""
 
@@ -116,6 +120,9 @@ class Routine:
     - "fold_line": a message of LINE bytes and LINE bytes of data become a message of LINE bytes, for each of
       several shards, with such a loop; it prefetches data of a later call
     - "fold_copy": the same, but instead of prefetching it copies the data, around the cache
+    - ENCODES: a message of LINE bytes and `block` bytes of data become a message of LINE bytes. The function
+      has such a step for each source, and for each destination, the bytes of which it computes and stores;
+      its loop over the steps is around those over the shards
     - "narrow_line": the message of LINE bytes becomes one of GROUP bytes
     - "group": the group of two words becomes the register after it
     - "word", "half", "quarter", "byte": `block` bytes of data change the register

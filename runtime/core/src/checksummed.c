@@ -19,6 +19,14 @@
 #define SHARDS_MANY 16u
 #define LEN_LONG (16u * 1024)
 
+/* The most sources of the loop that encodes and folds. Loads of two sources by an instruction in
+ * turn are not recognised by the prefetcher of the CPU, and of more the loop is slower than pieces.
+ */
+#define FUSED_SOURCES 19u
+
+/* The fewest bytes of a shard for it. */
+#define FUSED_MIN 2048u
+
 /* A call under way. */
 typedef struct checked_work {
   const gfs_map *map;
@@ -124,12 +132,84 @@ static void run_piece(checked_work *w, const checked_span *s) {
   gfs_crc_shards_add(w->checked->sums, &row);
 }
 
+/* The loop that folds all sources and has the first pass; NULL: there is none, or pieces are
+ * faster. */
+static gfs_crc_encode *fused_loop(const checked_work *w) {
+  const gfs_map *map = w->map;
+  const gfs_crc_shards *sums = w->checked->sums;
+  unsigned outputs = map->pass[0].outputs;
+  if (!w->fetched || w->len < FUSED_MIN || map->inputs > FUSED_SOURCES || w->checked->dst == NULL ||
+      map->format != GFS_FORMAT_affine || outputs != map->pass[map->dots].outputs)
+    return NULL;
+  return gfs_crc_shards_encode(sums, outputs);
+}
+
+/* Run the loop on a span of whole steps, then the other passes. After the last bytes a row without
+ * bytes finishes the checksums that the loop has advanced. */
+static void run_steps(checked_work *w, gfs_crc_encode *loop, const checked_span *s) {
+  uint8_t *shards[GFSMITH_MAX_SHARDS];
+  unsigned inputs = w->map->inputs;
+  const gfs_pass *pass = &w->map->pass[w->map->dots]; /* the first pass, with tables */
+  gfs_crc_shards *sums = w->checked->sums;
+  for (unsigned j = 0; j < inputs; j++)
+    shards[j] = (uint8_t *)(uintptr_t)(w->checked->src[j] + s->start);
+  for (unsigned i = 0; i < pass->outputs; i++)
+    shards[inputs + i] = w->checked->dst[i] + s->start;
+  loop(s->len, inputs, pass->tables, shards, sums->crc, sums->message[0], s->ahead, w->streamed);
+  for (unsigned n = 1; n < w->map->dots; n++)
+    run_pass(w, s, &w->map->pass[n], (const uint8_t *const *)shards);
+  gfs_crc_row end = {.first = 0,
+                     .count = inputs + pass->outputs,
+                     .data = (const uint8_t *const *)shards,
+                     .start = w->len};
+  if (s->start + s->len == w->len)
+    gfs_crc_shards_add(sums, &end);
+}
+
+/* Apply the map by the loop, and other passes piece by piece. Pieces of one or two lines at the
+ * start, and of less than a line at the end, begin and finish the checksums. */
+static void run_fused(checked_work *w, gfs_crc_encode *loop, uint8_t *buffer) {
+  size_t lines = w->len / GFS_CRC_LINE, tail = w->len % GFS_CRC_LINE, end = w->len - tail;
+  checked_span first = {.len = (2 - lines % 2) * GFS_CRC_LINE};
+  size_t last = w->ahead - (tail > 0 ? GFS_CRC_STEP : 0);
+  size_t middle = end - gfs_least(end - first.len, last);
+  run_piece(w, &first);
+  for (size_t start = first.len; start < end;) {
+    bool fetching = start < middle;
+    checked_span s = {.start = start, .len = (fetching ? middle : end) - start};
+    if (fetching)
+      s.ahead = w->ahead;
+    if (w->map->dots > 1)
+      s.len = gfs_least(s.len, w->piece);
+    if (w->streamed)
+      s.buffer = buffer;
+    run_steps(w, loop, &s);
+    start += s.len;
+  }
+  checked_span rest = {.start = end, .len = tail};
+  if (tail > 0)
+    run_piece(w, &rest);
+}
+
+/* Prefetch the beginning of each shard, all first lines first. */
 static void fetch_start(const checked_work *w) {
   size_t bytes = gfs_least(w->len, w->ahead);
-  for (unsigned j = 0; j < w->map->inputs; j++)
-    gfs_prefetch_second(w->checked->src[j], bytes);
+  for (size_t at = 0; at < bytes; at += GFS_CRC_LINE)
+    for (unsigned j = 0; j < w->map->inputs; j++)
+      GFS_PREFETCH_SECOND(w->checked->src[j] + at);
   for (unsigned i = 0; w->checked->dst == NULL && i < w->map->outputs; i++)
     gfs_prefetch_second(w->checked->stored[i], bytes);
+}
+
+static void run_pieces(checked_work *w, uint8_t *buffer) {
+  for (size_t start = 0; start < w->len; start += w->piece) {
+    checked_span s = {.start = start, .len = gfs_least(w->len - start, w->piece)};
+    if (w->fetched && w->len - start >= w->ahead + s.len)
+      s.ahead = w->ahead;
+    if (w->checked->dst == NULL || (w->streamed && s.len == w->piece))
+      s.buffer = buffer;
+    run_piece(w, &s);
+  }
 }
 
 bool gfs_map_apply_checked(const gfs_map *map, gfsmith_hint hint, size_t len,
@@ -140,16 +220,15 @@ bool gfs_map_apply_checked(const gfs_map *map, gfsmith_hint hint, size_t len,
   if (hint == GFSMITH_HINT_AUTO && path != GFS_PATH_cached)
     path = gfs_path_probed(path, shards, len, checked->src, map->inputs);
   checked_work w = cut_checked(map, path, len, checked);
+  gfs_crc_encode *loop = fused_loop(&w);
+  if (loop != NULL)
+    w.ahead = AHEAD / 2;
   if (w.fetched)
     fetch_start(&w);
-  for (size_t start = 0; start < len; start += w.piece) {
-    checked_span s = {.start = start, .len = gfs_least(len - start, w.piece)};
-    if (w.fetched && len - start >= w.ahead + s.len)
-      s.ahead = w.ahead;
-    if (checked->dst == NULL || (w.streamed && s.len == w.piece))
-      s.buffer = buffer;
-    run_piece(&w, &s);
-  }
+  if (loop != NULL)
+    run_fused(&w, loop, buffer);
+  else
+    run_pieces(&w, buffer);
   if (w.streamed)
     gfs_stream_fence();
   return w.equal;

@@ -68,6 +68,17 @@ typedef void gfs_crc_fold_line(const gfs_crc *crc, uint8_t *messages, unsigned s
 typedef void gfs_crc_fold_copy(const gfs_crc *crc, uint8_t *messages, unsigned shards, size_t lines,
                                const uint8_t *const *from, uint8_t *const *to);
 
+/* Encode, and replace the message of each shard by one with the same remainder as that message,
+ * then the shard. len: bytes of a shard, a multiple of GFS_CRC_STEP. coeffs: as for a kernel, of
+ * the format affine. shards: k that are read, then those that are written. messages: as many. The
+ * lines at shards[n] + ahead of those that are read, as many, are prefetched into the second-level
+ * cache. streamed: 1 if the others, which are multiples of GFS_CRC_LINE then, are written by stores
+ * around the cache (gfs_stream_fence), else 0. */
+typedef void gfs_crc_encode(size_t len, size_t k, const uint8_t *coeffs, uint8_t *const *shards,
+                            const gfs_crc *crc, uint8_t *messages, size_t ahead, size_t streamed);
+
+enum { GFS_CRC_STEP = 2 * GFS_CRC_LINE, GFS_CRC_ENCODED_MAX = 4 };
+
 /* Replace a message of GFS_CRC_LINE bytes by one of GFS_CRC_GROUP bytes that has the same
  * remainder. */
 typedef void gfs_crc_narrow(const gfs_crc *crc, uint8_t *message);
@@ -111,6 +122,8 @@ typedef struct gfs_crc_set {
   gfs_crc_bytes *bytes[GFS_CRC_ORDERS]; /* NULL: the set has no loads of any number of bytes */
   gfs_crc_fold_line *fold_line[GFS_CRC_ORDERS];
   gfs_crc_fold_copy *fold_copy[GFS_CRC_ORDERS]; /* NULL: the set has no stores around the cache */
+  /* By the number of shards that are written, less 1; for reflected checks. NULL: there is none. */
+  gfs_crc_encode *encode[GFS_CRC_ENCODED_MAX];
   gfs_crc_narrow *narrow_line[GFS_CRC_ORDERS];
   gfs_crc_group *group[GFS_CRC_ORDERS];
   gfs_crc_steps *steps[GFS_CRC_INSTRUCTIONS]; /* NULL: there is no such instruction */

@@ -1,6 +1,7 @@
 /* The generated routines of gfsmith_checksum.h, and their choice. */
 #include "cpu.h"
 #include "crc.h"
+#include "inlining.h"
 #include "prefetch.h"
 
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "stream.h"
+
 gfsmith_status gfs_crc_shards_begin(gfs_crc_shards *shards, gfsmith_checksum kind, size_t len,
                                     size_t count, const uint64_t *states) {
   const gfs_crc *crc = gfs_crc_of(kind);
@@ -25,6 +27,11 @@ void gfs_crc_shards_number(gfs_crc_shards *shards, unsigned first, unsigned coun
     shards->state[first + n] = &states[index != NULL ? index[n] : first + n];
 }
 
+gfs_crc_encode *gfs_crc_shards_encode(const gfs_crc_shards *shards, unsigned outputs) {
+  bool any = shards->folded && shards->crc->order == GFS_CRC_REFLECTED;
+  return any && outputs <= GFS_CRC_ENCODED_MAX ? shards->set->encode[outputs - 1] : NULL;
+}
+
 static void fold_row(gfs_crc_shards *shards, const gfs_crc_row *row, size_t lines) {
   const gfs_crc *crc = shards->crc;
   uint8_t *messages = shards->message[row->first];
@@ -34,44 +41,46 @@ static void fold_row(gfs_crc_shards *shards, const gfs_crc_row *row, size_t line
     shards->set->fold_line[crc->order](crc, messages, row->count, lines, row->data, row->ahead);
 }
 
-/* Fold the first piece of every shard. Behind a message of zeros the first line becomes the
- * message, and the state is added to that. */
+/* Fold the first piece of every shard. The first line becomes the message, and the state is added
+ * to that. */
 static void fold_first(gfs_crc_shards *shards, const gfs_crc_row *row, size_t lines) {
   const uint8_t *data[GFSMITH_MAX_SHARDS];
   uint8_t *copy[GFSMITH_MAX_SHARDS];
   gfs_crc_row rest = *row;
   rest.data = data;
   rest.copy = row->copy != NULL ? copy : NULL;
-  memset(shards->message[row->first], 0, row->count * sizeof shards->message[0]);
-  fold_row(shards, row, 1);
   for (unsigned n = 0; n < row->count; n++) {
     unsigned shard = row->first + n;
     uint64_t state = gfs_crc_to_register(shards->crc, *shards->state[shard]);
-    gfs_crc_start(shards->crc, state, shards->message[shard], shards->message[shard]);
+    memcpy(shards->message[shard], row->data[n], GFS_CRC_LINE);
+    gfs_crc_start(shards->crc, state, row->data[n], shards->message[shard]);
     data[n] = row->data[n] + GFS_CRC_LINE;
-    if (row->copy != NULL)
+    if (row->copy != NULL) {
+      gfs_stream_copy(row->copy[n], row->data[n], GFS_CRC_LINE);
       copy[n] = row->copy[n] + GFS_CRC_LINE;
+    }
   }
-  fold_row(shards, &rest, lines - 1);
+  if (lines > 1)
+    fold_row(shards, &rest, lines - 1);
 }
 
-/* The register after a message and a tail of less than a line, which becomes the end of a whole
- * line by zeros before the message. */
-static uint64_t last_register(const gfs_crc_shards *shards, const uint8_t *message, size_t tail,
+/* The register after a message, which is overwritten, and a tail of less than a line, which becomes
+ * the end of a whole line by zeros before the message. */
+static uint64_t last_register(const gfs_crc_shards *shards, uint8_t *message, size_t tail,
                               const uint8_t *data) {
   const gfs_crc_set *set = shards->set;
   const gfs_crc *crc = shards->crc;
   alignas(GFS_CRC_LINE) uint8_t lines[2 * GFS_CRC_LINE];
-  memcpy(lines, message, GFS_CRC_LINE);
   if (tail > 0) {
     const uint8_t *second = lines + GFS_CRC_LINE;
     memset(lines, 0, GFS_CRC_LINE - tail);
     memcpy(lines + GFS_CRC_LINE - tail, message, GFS_CRC_LINE);
     memcpy(lines + 2 * GFS_CRC_LINE - tail, data, tail);
     set->fold_line[crc->order](crc, lines, 1, 1, &second, 0);
+    message = lines;
   }
-  set->narrow_line[crc->order](crc, lines);
-  return gfs_crc_group_of(crc, set, lines);
+  set->narrow_line[crc->order](crc, message);
+  return gfs_crc_group_of(crc, set, message);
 }
 
 static void finish_row(gfs_crc_shards *shards, const gfs_crc_row *row) {
@@ -102,10 +111,11 @@ void gfs_crc_shards_add(gfs_crc_shards *shards, const gfs_crc_row *row) {
     update_row(shards, row->first, row->count, row->len, row->data);
     return;
   }
+  size_t lines = row->len / GFS_CRC_LINE;
   if (row->start == 0)
-    fold_first(shards, row, row->len / GFS_CRC_LINE);
-  else
-    fold_row(shards, row, row->len / GFS_CRC_LINE);
+    fold_first(shards, row, lines);
+  else if (lines > 0)
+    fold_row(shards, row, lines);
   if (row->start + row->len == shards->len)
     finish_row(shards, row);
 }

@@ -47,6 +47,9 @@ static inline bool gfs_crc_shards_copy(const gfs_crc_shards *shards) {
   return shards->folded && shards->set->fold_copy[shards->crc->order] != NULL;
 }
 
+/* The function that encodes `outputs` shards and folds all of them in one loop; NULL: none. */
+gfs_crc_encode *gfs_crc_shards_encode(const gfs_crc_shards *shards, unsigned outputs);
+
 /* Advance whole shards in a pass of their own. */
 void gfs_crc_shards_update(const gfs_crc_shards *shards, unsigned first, unsigned count,
                            const uint8_t *const *data);

@@ -156,6 +156,7 @@ gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field
     return GFSMITH_ENOMEM;
   *map = (gfs_map){.bytes = bytes,
                    .entry = entry,
+                   .format = isa->format,
                    .inputs = inputs,
                    .outputs = outputs,
                    .dots = l.dots,

@@ -39,6 +39,7 @@ typedef struct gfs_map {
   gfs_adaptive_map *adaptive; /* NULL: not attached to a coordinator */
   size_t bytes;               /* of the block */
   size_t entry;               /* bytes of a coefficient's table entry */
+  gfs_format format;          /* of the tables */
   unsigned inputs;
   unsigned outputs;
   unsigned dots; /* passes over all inputs: pass[0 .. dots) */

@@ -14,6 +14,7 @@ import pytest
 from gfsmith.field.checksum import CHECKSUMS
 from tests.oracle.crc import checksums
 from tests.support.compiler import Compiler
+from tests.support.cpu import cpu_flags
 from tests.support.library import (
     AUTO,
     CACHED,
@@ -38,9 +39,16 @@ NAMES = tuple(KINDS)
 T10 = KINDS["CRC16_T10"]
 
 #: Known and run-time matrices, one and several passes, one and many shards.
-SHAPES = (("cauchy", 1, 1), ("cauchy", 10, 4), ("vandermonde", 5, 3), ("cauchy", 20, 12), ("cauchy", 100, 20))
-#: Around lines, pieces (512 to 1024 bytes), the distance of prefetching, and blocks.
-LENGTHS = (1, 7, 8, 63, 64, 65, 127, 128, 511, 512, 513, 576, 1023, 1024, 1025, 1600, 2559, 2560, 4096, 5001)
+SHAPES = (
+    *(("cauchy", 1, 1), ("cauchy", 10, 4), ("vandermonde", 5, 3)),
+    *(("cauchy", 19, 6), ("cauchy", 20, 12), ("cauchy", 100, 20)),
+)
+#: Around lines, pieces (512 to 1024 bytes), the distance of prefetching, blocks, and the loop that encodes
+#: and folds (from 2048 bytes on), with odd and even numbers of lines.
+LENGTHS = (
+    *(1, 7, 8, 63, 64, 65, 127, 128, 511, 512, 513, 576, 1023, 1024, 1025, 1600),
+    *(2047, 2048, 2049, 2112, 2559, 2560, 4096, 5001),
+)
 #: Long enough for stores around the cache.
 LONG = (32768, 32768 + 512 + 9)
 
@@ -375,6 +383,19 @@ def test_arguments(api: Api, isa: str) -> None:
     assert lib.gfsmith_reconstruct_checksums(handle, 0, none, None, lost, None, None, None, None) == OK
 
 
+#: Errors beside the loop that encodes and folds.
+FUSED = (
+    Mutant("shards->crc->order == GFS_CRC_REFLECTED", "true"),
+    Mutant("(uintptr_t)(w->checked->src[j] + s->start)", "(uintptr_t)w->checked->src[j]"),
+    Mutant("w->checked->dst[i] + s->start", "w->checked->dst[i]"),
+    Mutant("run_pass(w, s, &w->map->pass[n], $shards);", ";", within="run_steps"),
+    Mutant("s->start + s->len == w->len", "false"),
+    Mutant("inputs + pass->outputs", "inputs", within="run_steps"),
+    Mutant("2 - lines % 2", "1"),
+    Mutant("run_piece(w, &rest);", ";"),
+    Mutant("run_piece(w, &first);", ";"),
+)
+
 SOURCES = [
     ROOT / "runtime/core/src" / name for name in ("crc_shards.c", "checksummed.c", "checksums.c", "batch.c")
 ]
@@ -382,11 +403,12 @@ MUTANTS = (
     Mutant("kind == GFSMITH_CRC16_T10 && len % GFS_T10_SECTOR != 0", "false"),
     Mutant("!gfs_crc_is_checksum(crc, states[n])", "false"),
     Mutant("states[index != NULL ? index[n] : first + n]", "states[first + n]"),
-    Mutant("fold_row(shards, row, 1);", ";"),
+    Mutant("memcpy(shards->message[shard], row->data[n], GFS_CRC_LINE);", ";"),
+    Mutant("gfs_stream_copy(row->copy[n], row->data[n], GFS_CRC_LINE);", ";"),
     Mutant("fold_row(shards, &rest, lines - 1);", "fold_row(shards, &rest, lines);"),
     Mutant("row->data[n] + GFS_CRC_LINE", "row->data[n]"),
     Mutant("row->copy[n] + GFS_CRC_LINE", "row->copy[n]"),
-    Mutant("gfs_crc_start(shards->crc, state, shards->message[shard], shards->message[shard]);", ";"),
+    Mutant("gfs_crc_start(shards->crc, state, row->data[n], shards->message[shard]);", ";"),
     Mutant("lines + GFS_CRC_LINE - tail", "lines + tail"),
     Mutant("row->data[n] + row->len - tail", "row->data[n]"),
     Mutant("set->fold_line[crc->order](crc, lines, 1, 1, &second, 0);", ";"),
@@ -399,7 +421,7 @@ MUTANTS = (
     Mutant("s->buffer + i * s->len", "s->buffer"),
     Mutant("w->map->inputs + pass->first", "w->map->inputs"),
     Mutant("row.copy = copy;", ";"),
-    Mutant("w->checked->src[j] + s->start", "w->checked->src[j]"),
+    Mutant("w->checked->src[j] + s->start", "w->checked->src[j]", within="run_piece"),
     Mutant("states[shard] != expected[shard]", "false"),
     Mutant("memset(wrong, 0, $size)", "(void)wrong"),
     Mutant("gfs_crc_shards_update(sums, codec->k, codec->m, $parity);", ";"),
@@ -430,3 +452,17 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
         test_arguments_of_a_batch(api)
         test_arguments(api, api.isa())
         test_nothing_is_lost(api)
+
+
+@pytest.mark.parametrize("mutant", FUSED, ids=str)
+def test_errors_beside_the_loop_are_detected(mutant: Mutant, compiler: Compiler) -> None:
+    """On a CPU that has the loop."""
+    if not {"avx512_vbmi2", "gfni", "vpclmulqdq"} <= cpu_flags():
+        pytest.skip("the CPU has no loop that encodes and folds")
+    api = Api(compiler.library_with_error(mutant, SOURCES))
+    with pytest.raises(AssertionError):
+        for code, k, m in (("cauchy", 10, 4), ("cauchy", 10, 6), ("vandermonde", 5, 3)):
+            codec = api.create(code, k, m)
+            assert codec.hint(STREAMING) == OK
+            for kind, length in ((KINDS["CRC32C"], 4096), (KINDS["CRC64_ISO"], 4161), (T10, 4096)):
+                encode_matches(codec, kind, stripe(code, k, m, length), Aligned)

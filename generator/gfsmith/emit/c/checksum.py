@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from gfsmith.emit.c import checksum_encode
 from gfsmith.emit.c.checksum_sets import GNU, INSTRUCTIONS, SETS
 from gfsmith.emit.c.checksum_spelling import SPELLINGS, Spelling, Words
 from gfsmith.emit.template import render
 from gfsmith.ir.folding import (
+    ENCODES,
     FIRSTS,
     GROUP,
     LEADS,
@@ -179,11 +181,24 @@ def _functions(routines: Sequence[Routine], spelling: Spelling) -> list[dict[str
     return list(found.values())
 
 
+def _encodes(routines: Sequence[Routine], spelling: Spelling) -> dict[str, object]:
+    """Return the template context of the functions that encode, and of the one for messages."""
+    if not routines:
+        return {"encodes": []}
+    return {
+        "message": checksum_encode.message(routines[0], spelling, _lines),
+        "encodes": [{"routine": r, **checksum_encode.context(r, spelling, _lines)} for r in routines],
+    }
+
+
 def _group(name: str, routines: Sequence[Routine], checks: Mapping[str, Tables]) -> dict[str, object]:
     """Return the template context of a set."""
     kept = SETS[name]
     spelling = SPELLINGS[kept.arch](kept.width)
+    encodes = [routine for routine in routines if routine.operation in ENCODES]
+    routines = [routine for routine in routines if routine.operation not in ENCODES]
     return {
+        **_encodes(encodes, spelling),
         "set": name,
         "arch": kept.arch.value,
         "condition": f"({architecture.condition(kept.arch)}) && {kept.condition}",

@@ -12,6 +12,7 @@ from itertools import product
 
 from gfsmith.field.checksum import CHECKSUMS
 from gfsmith.ir.folding import (
+    ENCODES,
     FIRSTS,
     GROUP,
     LEADS,
@@ -37,6 +38,12 @@ _STREAMING = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
 #: Sets with loads of any number of bytes, and moves of so many bytes to the end of a vector.
 _MASKED = ("vpclmulqdq_avx512",)
 
+#: Sets with products by a matrix of bits, which reflected checks have in the loop that folds.
+_ENCODING = ("vpclmulqdq_avx512",)
+
+#: Lines of a shard in a step of such a loop: they share a load and a store of the message.
+_LINES = 2
+
 #: Sets that have vectors in general registers, too few for more than a line.
 _GENERAL = ("zbc",)
 
@@ -61,6 +68,21 @@ def _fold_routine(operation: str, set_: str, reflected: bool) -> Routine:
         code.store(value, offset)
     parts = tuple(head), tuple(body), tuple(close)
     return Routine(operation, set_, reflected, LINE, *parts, before=tuple(before), after=tuple(after))
+
+
+def _encode_routine(operation: str, set_: str) -> Routine:
+    code = Code.of(set_, reflected=True)
+    head = code.section()
+    constants = code.constants(LINE)
+    value = before = code.load("message", 0)
+    body = code.section()
+    data = [code.load("data", LINE * n) for n in range(_LINES)]
+    for line in data:
+        value = code.fold(value, constants, line)
+    close = code.section()
+    code.store(before, 0)
+    parts = tuple(head), tuple(body), tuple(close)
+    return Routine(operation, set_, True, _LINES * LINE, *parts, before=(before,), after=(value,))
 
 
 def _narrow_routine(set_: str, reflected: bool) -> Routine:
@@ -180,6 +202,8 @@ def routines() -> Iterator[Routine]:
             yield _group_routine(set_, reflected)
     for set_ in _MASKED:
         yield from updates(set_)
+    for set_ in _ENCODING:
+        yield from (_encode_routine(operation, set_) for operation in ENCODES)
     for set_, checks in INSTRUCTIONS.items():
         for check, size in product(checks, STEPS):
             yield _step_routine(set_, check, size)

@@ -14,7 +14,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
-from gfsmith.ir.folding import FIRSTS, GROUP, LEADS, LINE, STEPS, UPDATES, UPDATES_OF_BLOCKS, WORD, Routine
+from gfsmith.ir.folding import (
+    ENCODES,
+    FIRSTS,
+    GROUP,
+    LEADS,
+    LINE,
+    STEPS,
+    UPDATES,
+    UPDATES_OF_BLOCKS,
+    WORD,
+    Routine,
+)
+from gfsmith.prove.checksum import encode
 from gfsmith.prove.checksum.memory import FoldingMemory, areas, unchanged
 from gfsmith.prove.checksum.values import FIRST, STATE, Program
 from gfsmith.prove.machine import domain
@@ -49,7 +61,7 @@ FEATURES = {
 #: The operations that are proved.
 OPERATIONS = (
     *("reduce", "reduce_lines", *FIRSTS, *LEADS, *UPDATES, *UPDATES_OF_BLOCKS),
-    *("fold_line", "fold_copy", "narrow_line", "group"),
+    *("fold_line", "fold_copy", *ENCODES, "narrow_line", "group"),
     *STEPS.values(),
 )
 _MOST_STEPS = 20_000  #: 20 times the instructions that proofs follow
@@ -292,6 +304,8 @@ def functions(known: Iterable[Routine]) -> dict[str, tuple[Routine, ...]]:
 def prove_machine(symbol: str, routines: Sequence[Routine], image: Image, abi: str) -> Report:
     """Prove or refute the compiled function of some routines, as functions() has them. Together their proofs
     reach its instructions."""
+    if routines[0].operation in ENCODES:
+        return encode.prove(symbol, routines[0], image, abi, FEATURES[routines[0].set])
     together = [tuple(routines)]
     if routines[0].operation in LEADS or routines[0].operation in UPDATES:
         together = [(routine,) for routine in routines]

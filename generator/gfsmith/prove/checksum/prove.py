@@ -12,6 +12,7 @@ The definition of a check (field/checksum.py) is executed on linear forms beside
 - "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new message is
   that of A, then B. By induction over the blocks it is that of A and all blocks. "fold_copy" copies B, and
   "fold_line" nothing.
+  ENCODES are the same as "fold_line" here: how they compute the data is not part of the program.
 - "narrow_line": the remainder of the 16 bytes is that of the whole message.
 - "group": the register is that after the group, from register 0.
 - "word", "half", "quarter", "byte": for every register, the new one is that after the data. By
@@ -30,6 +31,7 @@ from functools import cache
 from gfsmith.field.checksum import BYTE, Checksum, after
 from gfsmith.ir.folding import (
     DISTANCES,
+    ENCODES,
     FIRSTS,
     GROUP,
     LEADS,
@@ -69,8 +71,8 @@ def _same(got: Bits, want: Bits, what: str) -> None:
 
 
 def _fold(routine: Routine, check: Checksum, tables: Tables) -> None:
-    size = BYTE * routine.block
-    message, data = unknowns(size), unknowns(size, size)
+    length, size = BYTE * LINE, BYTE * routine.block
+    message, data = unknowns(length), unknowns(size, length)
     before, after_ = routine.before, routine.after
     if len(before) != len(after_) or len(set(before)) != len(before):
         raise Refutation("the loop does not carry all of its values on")
@@ -87,6 +89,16 @@ def _fold(routine: Routine, check: Checksum, tables: Tables) -> None:
     unchanged = Execution(check, tables, message, [], [])
     unchanged.run((*routine.head, *routine.close))
     _same(unchanged.arrays["message"], message, "a message without data")
+
+
+def _encode(routine: Routine, check: Checksum, tables: Tables) -> None:
+    """Routines with other numbers of destinations have equal programs: there is one proof of these."""
+    _encoded(replace(routine, operation="encode"), check, tables)
+
+
+@cache
+def _encoded(routine: Routine, check: Checksum, tables: Tables) -> None:
+    _fold(routine, check, tables)
 
 
 def _first(check: Checksum) -> tuple[Bits, Bits]:
@@ -262,6 +274,7 @@ _OPERATIONS = {
     "reduce_lines": _reduce,
     **dict.fromkeys((*FIRSTS, *LEADS, *UPDATES, *UPDATES_OF_BLOCKS), _reduce),
     "fold_line": _fold,
+    **dict.fromkeys(ENCODES, _encode),
     "fold_copy": _fold,
     "narrow_line": _narrow,
     "group": _group,

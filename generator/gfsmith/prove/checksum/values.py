@@ -144,6 +144,18 @@ class Program:
             found += stored[offset]
         return domain.merge(found)
 
+    def folded(self, message: Runs, data: Runs) -> Runs:
+        """Return the message behind a message and bytes that are given, of a routine without another loop."""
+        values: _Values = {}
+        for instr in (*self.routine.head, *self.routine.body):
+            assert instr.result is not None
+            if instr.act is Act.LOAD:
+                given = message if instr.text == "message" else data
+                values[instr.result] = domain.cut(given, instr.offset, instr.offset + instr.width)
+            else:
+                values[instr.result] = self._value(instr, [values[arg] for arg in instr.args], 0, 0)
+        return values[self.routine.after[0]]
+
     def _run(self, values: _Values, code: Iterable[Instr], data: Word, shard: Word) -> dict[int, Runs]:
         """Execute instructions on the data from a place on. Return the stored bytes by offset."""
         stored = {}
