@@ -41,7 +41,7 @@ enum {
   THREADS_MAX = 64,
   POSITIONS = 24,
   PACKET = 16,
-  LEAK = 64,
+  LEAK = 4096,
   GROWTH = 8 << 20, /* bytes of the process; the heaps of threads are not compact */
   HEAPS = 128 << 10 /* bytes that the allocator keeps for ended threads */
 };
