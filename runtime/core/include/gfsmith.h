@@ -369,8 +369,9 @@ GFSMITH_API gfsmith_status gfsmith_locate(const gfsmith_codec *codec, size_t len
 /** Find and correct wrong symbols, at each byte position: the shards with wrong symbols may differ
  * from position to position.
  *
- * Let r be the number of spare shards: m less the number of missing shards. If the code is a
- * generalised Reed-Solomon code, t = r / 2, rounded down, otherwise t = 1. At a position at which
+ * Let r be the number of spare shards: m less the number of missing shards. If the present shards
+ * are those of a generalised Reed-Solomon code, t = r / 2, rounded down, otherwise t = 1. At a
+ * position at which
  *
  *   - at most t present shards are wrong, all are corrected;
  *   - more than t, but at most r - t of an MDS code are wrong, nothing changes, and the position is
