@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY = 1 + 16 };
+enum { KEY = 1 + 16, PAGE = 1 << 20 };
 
 typedef struct memory {
   shelf shelf;
@@ -109,10 +109,19 @@ static size_t name(char key[KEY + 1], shelf_kind kind, uint64_t version) {
   return (size_t)snprintf(key, KEY + 1, "%c%016" PRIx64, kind, version);
 }
 
-static kept_status put(memory *k, const change *c) {
+static kept_status try_to_put(memory *k, const change *c) {
   char key[KEY + 1];
   size_t length = name(key, c->kind, c->version);
   return judge(k, memcached_set(k->client, key, length, (const char *)c->bytes, c->length, 0, 0));
+}
+
+/* A full memcached may have room for items of other sizes. An item of more than half a page is
+ * stored in parts, the first and the last one in pages of their own. */
+static kept_status put(memory *k, const change *c) {
+  kept_status status = try_to_put(k, c);
+  bool again =
+      status == KEPT_FULL && wire_make_room(k->socket, 1 + 3 * c->length / PAGE, k->timeout_ms);
+  return again ? try_to_put(k, c) : status;
 }
 
 static kept_status forget(memory *k, shelf_kind kind, uint64_t version) {
@@ -126,8 +135,8 @@ static kept_status change_now(memory *k, const change *c) {
   if (c->type != CHANGE_NONE && k->client == NULL)
     return gone(k, "no connection");
   kept_status status = KEPT_OK;
-  if (c->type == CHANGE_WIPE)
-    status = judge(k, memcached_flush(k->client, 0));
+  if (c->type == CHANGE_WIPE && (status = judge(k, memcached_flush(k->client, 0))) == KEPT_OK)
+    (void)wire_reclaim(k->socket, k->timeout_ms); /* else later, when their memory is needed */
   if (status == KEPT_OK && (c->type == CHANGE_PUT || c->type == CHANGE_WIPE))
     status = put(k, c);
   if (c->type != CHANGE_FORGET)

@@ -1,6 +1,7 @@
 #include "wire.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,89 @@ bool wire_evicts(int fd, bool *evicts) {
       *evicts = strcmp(line + 15, "off") != 0;
     }
   return line != NULL && known;
+}
+
+/* A number of memcached's statistics. */
+static bool number(int fd, const char *name, uint64_t *value) {
+  lines l;
+  char *line, is[32];
+  uint64_t at;
+  bool known = false;
+  if (!ask(&l, fd, "stats\r\n"))
+    return false;
+  while ((line = next_line(&l)) != NULL && strcmp(line, "END") != 0)
+    if (sscanf(line, "STAT %31s %" SCNu64, is, &at) == 2 && strcmp(is, name) == 0) {
+      known = true;
+      *value = at;
+    }
+  return line != NULL && known;
+}
+
+/* Find the class of sizes with the most free chunks, in pages. False: no class has another page and
+ * enough free chunks for all items of a page: without them, memcached would evict. */
+static bool spare_class(int fd, unsigned *class) {
+  lines l;
+  char *line, is[32];
+  uint64_t value, each = 1, pages = 0, most = 0;
+  unsigned at;
+  if (!ask(&l, fd, "stats slabs\r\n"))
+    return false;
+  while ((line = next_line(&l)) != NULL && strcmp(line, "END") != 0) {
+    if (sscanf(line, "STAT %u:%31s %" SCNu64, &at, is, &value) != 3)
+      continue;
+    if (strcmp(is, "chunks_per_page") == 0)
+      each = value > 0 ? value : 1;
+    else if (strcmp(is, "total_pages") == 0)
+      pages = value;
+    else if (strcmp(is, "free_chunks") == 0 && pages > 1 && value / each > most)
+      most = value / each, *class = at;
+  }
+  return line != NULL && most > 0;
+}
+
+/* Send a command, and wait until `name` is not `before` any more. */
+static bool change(int fd, const char *command, const char *name, uint64_t before,
+                   unsigned timeout_ms) {
+  lines l;
+  uint64_t now = before;
+  const char *line = ask(&l, fd, command) ? next_line(&l) : NULL;
+  if (line == NULL || strcmp(line, "OK") != 0)
+    return false;
+  for (unsigned ms = 0; number(fd, name, &now) && now == before && ms < timeout_ms; ms++)
+    usleep(1000);
+  return now != before;
+}
+
+/* Take a page from a class: it belongs to none then, or to the system, as long as memcached has
+ * more than its limit. */
+static bool free_page(int fd, unsigned timeout_ms) {
+  char command[64];
+  uint64_t moved;
+  unsigned class;
+  if (!number(fd, "slabs_moved", &moved) || !spare_class(fd, &class))
+    return false;
+  snprintf(command, sizeof command, "slabs reassign %u 0\r\n", class);
+  return change(fd, command, "slabs_moved", moved, timeout_ms);
+}
+
+bool wire_make_room(const char *path, size_t pages, unsigned timeout_ms) {
+  uint64_t there = 0;
+  int fd = wire_connect(path, timeout_ms);
+  if (fd < 0)
+    return false;
+  while (number(fd, "slab_global_page_pool", &there) && there < pages && free_page(fd, timeout_ms))
+    ;
+  close(fd);
+  return there > 0;
+}
+
+bool wire_reclaim(const char *path, unsigned timeout_ms) {
+  int fd = wire_connect(path, timeout_ms);
+  bool done =
+      fd >= 0 && change(fd, "lru_crawler crawl all\r\n", "lru_crawler_running", 1, timeout_ms);
+  if (fd >= 0)
+    close(fd);
+  return done;
 }
 
 struct wire_keys {

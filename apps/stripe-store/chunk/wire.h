@@ -11,6 +11,13 @@ int wire_connect(const char *path, unsigned timeout_ms);
 /* False, here and below: memcached did not answer correctly. */
 bool wire_evicts(int fd, bool *evicts);
 
+/* memcached keeps each page of its memory for items of about one size, also when they are deleted.
+ * Make so many pages free for items of any size, from sizes of which so many items are free that
+ * none is evicted. False: there is none, or it has taken too long. */
+bool wire_make_room(const char *path, size_t pages, unsigned timeout_ms);
+/* Free the memory of all flushed items. False: the same. */
+bool wire_reclaim(const char *path, unsigned timeout_ms);
+
 /* The list of all keys. */
 typedef struct wire_keys wire_keys;
 

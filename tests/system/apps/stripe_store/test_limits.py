@@ -171,6 +171,38 @@ def test_a_full_memcached(store: Store) -> None:
     store.set("a", b"a" * 999)
 
 
+def fill(store: Store, size: int) -> dict[str, bytes]:
+    """Store values of this size until a memcached is full, and return them."""
+    values: dict[str, bytes] = {}
+    with store.client() as client:
+        while True:
+            key, value = f"{size}-{len(values)}", secrets.token_bytes(size)
+            try:
+                client.set(key, value)
+            except MemcacheServerError as error:
+                assert b"memcached is full" in error.args[0]
+                return values
+            values[key] = value
+
+
+def test_room_for_values_of_other_sizes(fresh_store: Make) -> None:
+    """memcached keeps pages for one size, so values that were deleted or flushed made no room for others."""
+    store = fresh_store(memory=8)
+    values = fill(store, 60_000)
+    with store.client() as client:
+        for key in list(values)[::2]:
+            assert client.delete(key)
+            del values[key]
+    larger = fill(store, 150_000)
+    assert len(larger) > 2 * 19  # one page has 19 of these chunks
+    values |= larger
+    assert all(store.get(key) == value for key, value in values.items())
+    assert store.stats()["reads_degraded"] == "0"
+    with store.client() as client:
+        assert client.flush_all()
+    assert len(fill(store, 900_000)) > 2 * 3
+
+
 def test_a_value_that_is_too_large(store: Store) -> None:
     assert store.refusal(lambda: store.set("a", bytes(3_000_001))) == "object too large for cache"
     assert store.get("a") == b"a" * 999

@@ -388,6 +388,17 @@ bool wire_evicts(int fd, bool *evicts) {
   return answers(fd);
 }
 
+/* The simulated memory has no pages. */
+bool wire_make_room(const char *path, size_t pages, unsigned timeout_ms) {
+  (void)path, (void)pages, (void)timeout_ms;
+  return false;
+}
+
+bool wire_reclaim(const char *path, unsigned timeout_ms) {
+  (void)path, (void)timeout_ms;
+  return true;
+}
+
 void memcached_list_slowly(void) { slow_lists = true; }
 
 struct wire_keys {
