@@ -75,7 +75,7 @@ def test_stripes_go_from_one_library_to_the_other(shim: Path, tmp_path: Path, ec
 #: gf_vect_dot_prod_test, gf_vect_mad_test) pass as well and take CI too long: docs/isal.md.
 OWN_TESTS = {
     "erasure_code/erasure_code_test": ("TEST_SOURCES=40", "RANDOMS=40"),
-    "erasure_code/erasure_code_base_test": ("TEST_SOURCES=24", "RANDOMS=2"),
+    "erasure_code/erasure_code_base_test": ("TEST_SOURCES=40", "RANDOMS=2"),
     "erasure_code/erasure_code_update_test": ("TEST_SOURCES=40", "RANDOMS=40"),
     "erasure_code/gf_inverse_test": ("TEST_SOURCES=64",),
     "erasure_code/gf_vect_dot_prod_base_test": ("TEST_SOURCES=32", "RANDOMS=4"),
