@@ -32,13 +32,14 @@ MUTANTS = (
     Mutant("data == NULL", "false", within="append_source"),
     Mutant("!gfs_clearly_given(data, k + m)", "false"),
     Mutant("gfs_clearly_given(data, k + m)", "gfs_clearly_given(data, k)"),
-    Mutant("common_of_few(data, k + m, half, group_of(m)) == 0", "false"),
+    Mutant("common_of_few(data, k + m, half, pointer_group(m)) == 0", "false"),
     Mutant(
-        "common_of_few(data, k + m, half, group_of(m))", "common_of_few(data, k + m - 1, half, group_of(m))"
+        "common_of_few(data, k + m, half, pointer_group(m))",
+        "common_of_few(data, k + m - 1, half, pointer_group(m))",
     ),
     Mutant("half > group", "false", within="common_of_few"),
     Mutant("group == 3", "true", within="common_of_group"),
-    Mutant("k - 2 > 2 * group_of(m) - m - 2", "false"),
+    Mutant("k - 2 > 2 * pointer_group(m) - m - 2", "false"),
     Mutant("k - (half - m) <= half", "true", within="generate_many"),
     Mutant("shards == NULL", "false", within="generate_few"),
     # Kernels of an instruction set that was chosen before.
