@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from random import Random
 
@@ -63,6 +64,17 @@ def assembled(text: str, folder: Path, assembler: Sequence[str]) -> Image:
     source.write_text(text, encoding="utf-8")
     subprocess.run([*assembler, "-c", "-o", found, source], check=True)
     return load(found)
+
+
+@cache
+def proved_listing(isa: str, name: str, abi: str, compiler: tuple[str, ...]) -> str:
+    """Return a kernel as assembly, which is proved. The compiler is also the assembler."""
+    spec = named(isa, name)
+    text = listing(spec, compiler)
+    with tempfile.TemporaryDirectory() as folder:
+        report = prove(abi)(assembled(text, Path(folder), compiler[:1]), spec)
+    assert report.status is Status.PROVED, report
+    return text
 
 
 def flipped(image: Image, name: str, place: int, bit: int) -> Image:

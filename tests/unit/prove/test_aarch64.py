@@ -6,9 +6,8 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ import pytest
 from gfsmith.build import config
 from gfsmith.kernel.spec import KernelSpec, Operation
 from gfsmith.prove.machine.formats.load import LoadError, load
-from gfsmith.prove.machine.prove import Report, contract_of, prove_code
+from gfsmith.prove.machine.prove import contract_of, prove_code
 from gfsmith.prove.verdict import Status
 from tests.support.golden_record import PROVED_OBJECTS
 from tests.support.levels import sample
@@ -105,30 +104,16 @@ GCC_MUTANTS = (
 )
 
 
-def _judged(spec: KernelSpec, text: str, folder: Path) -> Report:
-    """Return the verdict on assembly of a kernel."""
-    image = compiled.assembled(text, folder, OTHERS["gcc-12 -O2"][:1])
-    return prove_code(contract_of(spec, "aapcs64"), image, spec.symbol, exhaustive=False)
-
-
-@cache
-def _listing_of_gcc(name: str) -> str:
-    """Return a kernel as gcc's assembly, which is proved."""
-    spec = compiled.named("neon", name)
-    text = compiled.listing(spec, (*OTHERS["gcc-12 -O2"], *FLAGS))
-    with tempfile.TemporaryDirectory() as folder:
-        report = _judged(spec, text, Path(folder))
-    assert report.status is Status.PROVED, report
-    return text
-
-
 @pytest.mark.needs("qemu")
 @pytest.mark.parametrize(("name", "pattern", "instead"), GCC_MUTANTS)
 def test_wrong_masks_are_not_proved(name: str, pattern: str, instead: str, tmp_path: Path) -> None:
     """gcc computes lengths with masks, where clang subtracts."""
-    wrong, changes = re.subn(pattern, instead, _listing_of_gcc(name), count=1)
+    gcc = (*OTHERS["gcc-12 -O2"], *FLAGS)
+    listing = compiled.proved_listing("neon", name, "aapcs64", gcc)
+    wrong, changes = re.subn(pattern, instead, listing, count=1)
     assert changes == 1
-    report = _judged(compiled.named("neon", name), wrong, tmp_path)
+    image = compiled.assembled(wrong, tmp_path, gcc[:1])
+    report = compiled.prove("aapcs64")(image, compiled.named("neon", name))
     assert report.status is not Status.PROVED, report
 
 

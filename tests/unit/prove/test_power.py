@@ -7,9 +7,7 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ import pytest
 from gfsmith.kernel.spec import KernelSpec
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import load
-from gfsmith.prove.machine.prove import Report, contract_of, prove_code
+from gfsmith.prove.machine.prove import contract_of, prove_code
 from gfsmith.prove.verdict import Status
 from tests.support.golden_record import PROVED_OBJECTS
 from tests.support.levels import sample
@@ -105,32 +103,18 @@ GCC_MUTANTS = (
 )
 
 
-def _judged(spec: KernelSpec, text: str, folder: Path) -> Report:
-    """Return the verdict on assembly of a kernel."""
-    image = compiled.assembled(text, folder, GCC[:1])
-    return prove_code(contract_of(spec, "elfv2"), image, spec.symbol, exhaustive=False)
-
-
-@cache
-def _listing_of_gcc(name: str) -> str:
-    """Return a kernel as gcc's assembly, which is proved."""
-    spec = compiled.named("vsx", name)
-    text = compiled.listing(spec, (*OTHERS["gcc-12 -O2"], *FLAGS))
-    with tempfile.TemporaryDirectory() as folder:
-        report = _judged(spec, text, Path(folder))
-    assert report.status is Status.PROVED, report
-    return text
-
-
 @pytest.mark.needs("qemu")
 @pytest.mark.parametrize(("name", "pattern", "instead"), GCC_MUTANTS)
 def test_wrong_masks_and_saved_numbers_are_not_proved(
     name: str, pattern: str, instead: str, tmp_path: Path
 ) -> None:
     """gcc keeps numbers in vector registers and computes lengths by rotations and masks."""
-    wrong, changes = re.subn(pattern, instead, _listing_of_gcc(name), count=1)
+    gcc = (*OTHERS["gcc-12 -O2"], *FLAGS)
+    listing = compiled.proved_listing("vsx", name, "elfv2", gcc)
+    wrong, changes = re.subn(pattern, instead, listing, count=1)
     assert changes == 1
-    report = _judged(compiled.named("vsx", name), wrong, tmp_path)
+    image = compiled.assembled(wrong, tmp_path, gcc[:1])
+    report = compiled.prove("elfv2")(image, compiled.named("vsx", name))
     assert report.status is not Status.PROVED, report
 
 
