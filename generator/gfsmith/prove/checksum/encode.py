@@ -10,11 +10,12 @@ induction over the steps the last message is the one that the program has after 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 
 from gfsmith.ir.folding import ENCODES, LINE, WORD, Routine
 from gfsmith.prove.checksum import layout
+from gfsmith.prove.checksum.memory import MessageMemory
 from gfsmith.prove.checksum.values import MESSAGE, TABLE, Program
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.accumulators import accumulator
@@ -26,14 +27,11 @@ from gfsmith.prove.machine.entry import check_end, entry_state
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.linear import (
     Address,
-    Facts,
-    Symbol,
     Word,
     add,
     base,
     divide,
     scale,
-    substitute,
     subtract,
     symbol,
 )
@@ -58,19 +56,8 @@ _MOST_BYTES = 1 << 48  #: more than an address space has
 
 
 @dataclass(slots=True, kw_only=True)
-class EncodingMemory(Memory):
-    """The memory of one path. messages: their bytes."""
-
-    program: Program
-    messages: Word
-
-    def copy(self, facts: Facts) -> EncodingMemory:
-        written = {index: each.copy() for index, each in self.written.items()}
-        return replace(self, facts=facts, stack=self.stack.copy(), written=written)
-
-    def substitute(self, name: Symbol, by: Word) -> None:
-        Memory.substitute(self, name, by)
-        self.messages = substitute(self.messages, name, by)
+class EncodingMemory(MessageMemory):
+    """The memory of one path of a routine that encodes and folds."""
 
     @property
     def steps(self) -> Word:

@@ -7,6 +7,7 @@ bytes that the program has at that place in the end.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 from gfsmith.ir.folding import LINE
 from gfsmith.prove.checksum import layout
@@ -58,21 +59,31 @@ def unchanged(runs: Runs) -> Runs:
 
 
 @dataclass(slots=True, kw_only=True)
-class FoldingMemory(Memory):
-    """The memory of one path. messages: bytes of the messages. results: bytes of the results, which replace
+class MessageMemory(Memory):
+    """The memory of one path of a function that has the values of a program. messages: bytes of the
     messages."""
 
     program: Program
     messages: Word
-    results: Word
 
-    def copy(self, facts: Facts) -> FoldingMemory:
+    def copy(self, facts: Facts) -> Self:
         written = {index: each.copy() for index, each in self.written.items()}
         return replace(self, facts=facts, stack=self.stack.copy(), written=written)
 
     def substitute(self, name: Symbol, by: Word) -> None:
         Memory.substitute(self, name, by)
         self.messages = substitute(self.messages, name, by)
+
+
+@dataclass(slots=True, kw_only=True)
+class FoldingMemory(MessageMemory):
+    """The memory of one path of a routine that folds or reduces. results: bytes of the results, which replace
+    messages."""
+
+    results: Word
+
+    def substitute(self, name: Symbol, by: Word) -> None:
+        MessageMemory.substitute(self, name, by)
         self.results = substitute(self.results, name, by)
 
     @property
