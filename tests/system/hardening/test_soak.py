@@ -55,8 +55,8 @@ def test_threads_and_processes_soak(program: Path) -> None:
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("planted", "found"), [("leak", "growth|mallinfo2"), ("byte", "soak: line")])
+@pytest.mark.parametrize(("planted", "found"), [("leak", "mallinfo2"), ("byte", "soak: line")])
 def test_planted_errors_are_found(program: Path, planted: str, found: str) -> None:
     done = soak(program, 2, 1, planted)
     assert done.returncode == 1
-    assert re.search(found, done.stderr)
+    assert found in done.stderr
