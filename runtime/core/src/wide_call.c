@@ -25,7 +25,7 @@ static void fetch_slice(const gfs_wide_call *call, const gfs_wide_slice *slice,
 
 void gfs_wide_fetch(const gfs_wide_call *call, const gfs_wide_work *w, const uint8_t *const *shard,
                     const uint8_t *const *later) {
-  if (call->slices.fetched && later != NULL)
+  if (later != NULL)
     fetch_slice(call, &w->now, later);
   if (call->slices.kept)
     fetch_slice(call, &w->next, shard);
@@ -33,7 +33,8 @@ void gfs_wide_fetch(const gfs_wide_call *call, const gfs_wide_work *w, const uin
 
 void gfs_wide_read(const gfs_wide_call *call, const gfs_wide_work *w, const gfs_rows *rows,
                    size_t i, const uint8_t *const *shard, const uint8_t *const *later) {
-  gfs_wide_fetch(call, w, shard, later);
+  if (call->slices.fetched)
+    gfs_wide_fetch(call, w, shard, later);
   gfs_wide_load(call->wide->code->layout, &call->wide->transform, rows, i, &w->now, shard,
                 call->sources);
 }

@@ -43,12 +43,12 @@ gfs_rows gfs_wide_rows_of(const gfs_wide_work *w, size_t first);
 /* Rows from .. to - 1 = 0. */
 void gfs_wide_clear(const gfs_rows *rows, size_t from, size_t to);
 
-/* Before the row of a shard is read: prefetch the row GFS_WIDE_FETCH_ROWS behind it, that of the
- * shard `later` unless it is NULL, and the next slice of this shard. */
+/* Before the row of a shard is read, if slices.fetched: prefetch the row GFS_WIDE_FETCH_ROWS behind
+ * it, that of the shard `later` unless it is NULL, and the next slice of this shard. */
 void gfs_wide_fetch(const gfs_wide_call *call, const gfs_wide_work *w, const uint8_t *const *shard,
                     const uint8_t *const *later);
 
-/* Row i = a slice of a shard, after gfs_wide_fetch. */
+/* Row i = a slice of a shard, after gfs_wide_fetch if slices.fetched. */
 void gfs_wide_read(const gfs_wide_call *call, const gfs_wide_work *w, const gfs_rows *rows,
                    size_t i, const uint8_t *const *shard, const uint8_t *const *later);
 

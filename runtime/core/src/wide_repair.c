@@ -110,7 +110,8 @@ static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
   const uint8_t *const *later = fetched ? used_shard(r->call, point + GFS_WIDE_FETCH_ROWS) : NULL,
                        *from = r->one->start;
   if (gfs_wide_is_row(wide->code->layout, slice)) {
-    gfs_wide_fetch(r->call, r->work, shard, later);
+    if (fetched)
+      gfs_wide_fetch(r->call, r->work, shard, later);
     from = shard[slice->stripe * r->call->sources] + slice->at;
   } else {
     gfs_wide_read(r->call, r->work, r->one, 0, shard, later);
