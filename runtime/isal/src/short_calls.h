@@ -65,7 +65,7 @@ static inline bool gfs_isal_shape_is_short(int k, int rows) {
   return gfs_isal_within(k, GFS_ISAL_SHORT_INPUTS) && gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS);
 }
 
-/* Return the kernel for the call gfs_isal_apply(len, k, rows, ..., k, ...), GFS_OPERATION_dot, of
+/* Return the kernel for the call gfs_isal_apply(len, k, rows, ..., k, ...), GFS_OPERATION_dot,
  * for which no comparison pays. NULL: another function may know one. */
 static inline gfsmith_kernel *gfs_isal_short_dot(int len, int k, int rows, const uint8_t *entries) {
   bool is_short = gfs_isal_within(len, GFS_ISAL_UNCOMPARED) && gfs_isal_shape_is_short(k, rows) &&
