@@ -46,7 +46,8 @@ static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
   codec->repairs = NULL;
   codec->adaptive = NULL;
   codec->hint = GFSMITH_HINT_AUTO;
-  codec->short_encode = codec->short_update = 0;
+  codec->short_encode = 0;
+  codec->short_update = (gfs_short_update){0};
   codec->mds = codec->locates = false;
   codec->k = k;
   codec->m = m;
@@ -75,14 +76,26 @@ bool gfs_any_missing(const uint8_t *const *pointers, size_t count) {
   return false;
 }
 
-void gfs_codec_find_short(gfsmith_codec *codec) {
+static void find_short_update(gfsmith_codec *codec) {
+  const gfs_map *encoder = codec->encoder;
   const gfs_adders *adders = codec->adders;
+  codec->short_update = (gfs_short_update){0};
+  if (codec->packets != NULL || encoder->mads != 1 || adders->most == 0 || !adders->sets)
+    return;
+  codec->short_update = (gfs_short_update){
+      .most = cached_length(codec->hint, 1 + codec->m),
+      .tables = encoder->pass[encoder->dots].tables,
+      .column = codec->m * encoder->entry,
+      .set = adders->pass[0].set[GFS_PATH_cached],
+      .add = adders->pass[0].add[0][GFS_PATH_cached],
+  };
+}
+
+void gfs_codec_find_short(gfsmith_codec *codec) {
   bool encode = codec->packets == NULL && codec->encoder->dots == 1;
   encode = encode && gfs_may_end_calls(codec->isa);
-  bool update = codec->packets == NULL && codec->encoder->mads == 1;
-  update = update && adders->most > 0 && adders->sets;
   codec->short_encode = encode ? cached_length(codec->hint, codec->k + codec->m) : 0;
-  codec->short_update = update ? cached_length(codec->hint, 1 + codec->m) : 0;
+  find_short_update(codec);
 }
 
 /* Prepare kernels and tables of a codec whose matrix has been written, or destroy it. */

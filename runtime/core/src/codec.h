@@ -13,6 +13,15 @@
 #include "packets.h"
 #include "repairs.h"
 
+/* The kernels and tables of a short call of update with a single source. */
+typedef struct gfs_short_update {
+  size_t most;           /* bytes of a shard for which the call is one of a kernel in cache; or 0 */
+  const uint8_t *tables; /* of the coefficients of all data shards */
+  size_t column;         /* bytes of the tables of one data shard */
+  gfsmith_kernel *set;   /* overwrites the parities */
+  gfsmith_kernel *add;   /* adds to them */
+} gfs_short_update;
+
 struct gfsmith_codec {
   gfs_field field;
   const gfs_isa *isa; /* repairs use the same instruction set as encoding */
@@ -23,10 +32,10 @@ struct gfsmith_codec {
                            the codec */
   gfs_coordinator *adaptive; /* for the encoder and for plans created later; NULL: none */
   gfsmith_hint hint;
-  /* The most bytes of a shard for which a call of encode, and one of update with a single source,
-   * are one call of a kernel in cache; 0 if none is. One comparison decides. */
+  /* The most bytes of a shard for which a call of encode is one call of a kernel in cache; 0 if
+   * none is. One comparison decides, here and for updates. */
   size_t short_encode;
-  size_t short_update;
+  gfs_short_update short_update;
   bool mds;     /* proved: any k shards determine the others */
   bool locates; /* can a wrong shard be distinguished from any other? */
   unsigned k;

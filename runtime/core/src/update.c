@@ -130,6 +130,16 @@ gfsmith_status gfsmith_update_many(const gfsmith_codec *codec, size_t len, unsig
   return change_parities(&c, len, parity);
 }
 
+/* gfs_clearly_given without a jump for up to four parities. */
+static inline bool parities_clearly_given(uint8_t *const *parity, size_t m) {
+  if (parity == NULL)
+    return false;
+  if (GFS_UNLIKELY(m > 4))
+    return gfs_common_bits((const uint8_t *const *)parity, m) != 0;
+  return ((uintptr_t)parity[0] & (uintptr_t)parity[m / 4] & (uintptr_t)parity[m / 2] &
+          (uintptr_t)parity[m - 1]) != 0;
+}
+
 static GFS_NOT_INLINED gfsmith_status append_any(const gfsmith_codec *codec, size_t len,
                                                  unsigned data_index, const uint8_t *data,
                                                  uint8_t *const *parity, bool first) {
@@ -144,23 +154,25 @@ static GFS_INLINED gfsmith_status append_source(const gfsmith_codec *codec, size
                                                 uint8_t *const *parity, bool first) {
   if (codec == NULL || data_index >= codec->k)
     return GFSMITH_EINVAL;
-  if (!gfs_length_within(len, codec->short_update) || data == NULL ||
-      !gfs_clearly_given((const uint8_t *const *)parity, codec->m))
+  const gfs_short_update *brief = &codec->short_update;
+  if (GFS_UNLIKELY(!gfs_length_within(len, brief->most) || data == NULL ||
+                   !parities_clearly_given(parity, codec->m)))
     return append_any(codec, len, data_index, data, parity, first);
-  const gfs_pass *pass = codec->encoder->pass + codec->encoder->dots;
-  const gfs_adder *adder = codec->adders->pass;
-  gfsmith_kernel *run = first ? adder->set[GFS_PATH_cached] : adder->add[0][GFS_PATH_cached];
-  size_t column = (size_t)data_index * codec->m * codec->encoder->entry;
-  run(len, 1, pass->tables + column, &data, parity);
+  gfsmith_kernel *run = first ? brief->set : brief->add;
+  run(len, 1, brief->tables + data_index * brief->column, &data, parity);
   return GFSMITH_OK;
 }
 
-gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len, unsigned data_index,
-                              const uint8_t *data, uint8_t *const *parity, bool first) {
+GFS_SHORT_CALL GFS_ONE_POINTER gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len,
+                                                             unsigned data_index,
+                                                             const uint8_t *data,
+                                                             uint8_t *const *parity, bool first) {
   return append_source(codec, len, data_index, data, parity, first);
 }
 
-gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len, unsigned data_index,
-                              const uint8_t *delta, uint8_t *const *parity) {
+GFS_SHORT_CALL GFS_ONE_POINTER gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len,
+                                                             unsigned data_index,
+                                                             const uint8_t *delta,
+                                                             uint8_t *const *parity) {
   return append_source(codec, len, data_index, delta, parity, false);
 }

@@ -19,7 +19,8 @@ SOURCES = [
 MUTANTS = (
     # Calls that are not short run as if they were.
     Mutant("codec->packets == NULL && codec->encoder->dots == 1", "codec->encoder->dots == 1"),
-    Mutant("codec->packets == NULL && codec->encoder->mads == 1", "codec->encoder->mads == 1"),
+    Mutant("codec->packets != NULL", "false", within="find_short_update"),
+    Mutant("encoder->mads != 1", "false", within="find_short_update"),
     Mutant("GFS_OWN_CACHE_LEAST / shards", "GFS_OWN_CACHE_LEAST"),
     Mutant("cached_length(codec->hint, 1 + codec->m)", "cached_length(codec->hint, codec->m)"),
     Mutant("gfs_codec_find_short(codec);", ";", within="gfsmith_codec_hint"),
@@ -28,7 +29,12 @@ MUTANTS = (
     # Arguments that are not checked.
     Mutant("!gfs_clearly_given(data, codec->k)", "false"),
     Mutant("!gfs_clearly_given((const uint8_t *const *)parity, codec->m)", "false", within="gfsmith_encode"),
-    Mutant("!gfs_clearly_given((const uint8_t *const *)parity, codec->m)", "false", within="append_source"),
+    Mutant("!parities_clearly_given(parity, codec->m)", "false"),
+    Mutant("parity == NULL", "false", within="parities_clearly_given"),
+    Mutant("m > 4", "false", within="parities_clearly_given"),
+    Mutant("parity[m / 4]", "parity[0]", within="parities_clearly_given"),
+    Mutant("parity[m / 2]", "parity[0]", within="parities_clearly_given"),
+    Mutant("parity[m - 1]", "parity[0]", within="parities_clearly_given"),
     Mutant("data == NULL", "false", within="append_source"),
     Mutant("!gfs_clearly_given(data, k + m)", "false"),
     Mutant("gfs_clearly_given(data, k + m)", "gfs_clearly_given(data, k)"),
@@ -46,7 +52,9 @@ MUTANTS = (
     Mutant("forget_sums();", ";"),
     Mutant("pointers[n] == NULL", "false", within="gfs_any_missing"),
     # Wrong kernels, tables or sources.
-    Mutant("(size_t)data_index * codec->m * codec->encoder->entry", "0"),
+    Mutant("data_index * brief->column", "0"),
+    Mutant("codec->m * encoder->entry", "encoder->entry", within="find_short_update"),
+    Mutant("first ? brief->set : brief->add", "brief->add"),
     Mutant("m == 2 ? find_known(isa, k, path) : NULL", "find_known(isa, k, path)"),
     Mutant("m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner", "GFS_OPERATION_horner"),
     Mutant(
