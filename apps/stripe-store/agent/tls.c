@@ -46,6 +46,15 @@ static bool use_key(const agent *a, SSL_CTX *with) {
   return used || complain(a, FILES_CERTIFICATE_KEY);
 }
 
+/* OpenSSL compares a certificate and a key by itself only if their types are the same. */
+static bool belong_together(const agent *a, const SSL_CTX *with) {
+  if (SSL_CTX_check_private_key(with) == 1)
+    return true;
+  report("%s/" FILES_CERTIFICATE_KEY ": it is the key of another certificate", a->folder);
+  ERR_clear_error();
+  return false;
+}
+
 /* NULL: failed, with a message. */
 static SSL_CTX *load(const agent *a) {
   SSL_CTX *with = SSL_CTX_new(TLS_server_method());
@@ -56,7 +65,7 @@ static SSL_CTX *load(const agent *a) {
   SSL_CTX_set_min_proto_version(with, TLS1_2_VERSION);
   SSL_CTX_set_options(with, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(with, SSL_MODE_RELEASE_BUFFERS);
-  if (use_certificate(a, with) && use_key(a, with))
+  if (use_certificate(a, with) && use_key(a, with) && belong_together(a, with))
     return with;
   SSL_CTX_free(with);
   return NULL;

@@ -33,9 +33,10 @@ DEADLINE = 30.0
 """Seconds; only so that a hanging process fails the test."""
 
 
-def certify(folder: Path, name: str = "tls") -> None:
+def certify(folder: Path, name: str = "tls", *, other_type: bool = False) -> None:
     """Make a key, and a certificate for 127.0.0.1 that is signed with it."""
-    words = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    kind = ("ed25519",) if other_type else ("ec", "-pkeyopt", "ec_paramgen_curve:P-256")
+    words = ("openssl", "req", "-x509", "-newkey", *kind, "-nodes")
     subject = ("-subj", "/CN=store", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "30")
     files = ("-keyout", folder / f"{name}.key", "-out", folder / f"{name}.crt")
     subprocess.run([*words, *subject, *files], check=True, capture_output=True)
