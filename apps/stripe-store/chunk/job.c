@@ -115,7 +115,7 @@ static void on_stored(void *owner, const kept_ticket *ticket, kept_status status
 
 static void keep(job *j) {
   (void)fault_point(point(j, RECEIVED));
-  kept_put_chunk(j->server->kept, j->version, j->shard, j->item, j->length,
+  kept_put_chunk(j->server->kept, j->version, j->shard, j->item, j->length, rebuilds(j->type),
                  (kept_ticket){on_stored, j->request, point(j, STORED)});
 }
 

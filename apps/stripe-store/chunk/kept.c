@@ -69,9 +69,10 @@ void kept_wipe(kept *k, const identity *who, kept_ticket ticket) {
 }
 
 void kept_put_chunk(kept *k, uint64_t version, unsigned shard, uint8_t *item, size_t length,
-                    kept_ticket ticket) {
+                    bool rebuilt, kept_ticket ticket) {
   item_head(item, version, shard, length);
-  apply(k, &(change){CHANGE_PUT, SHELF_CHUNK, version, item, ITEM_HEADER + length, ticket});
+  apply(k,
+        &(change){CHANGE_PUT, SHELF_CHUNK, version, item, ITEM_HEADER + length, rebuilt, ticket});
 }
 
 kept_status kept_get_chunk(kept *k, uint64_t version, unsigned shard, uint8_t **item,
@@ -90,7 +91,7 @@ kept_status kept_get_chunk(kept *k, uint64_t version, unsigned shard, uint8_t **
 
 void kept_put_record(kept *k, uint64_t version, const uint8_t *bytes, size_t length,
                      kept_ticket ticket) {
-  apply(k, &(change){CHANGE_PUT, SHELF_RECORD, version, bytes, length, ticket});
+  apply(k, &(change){CHANGE_PUT, SHELF_RECORD, version, bytes, length, false, ticket});
 }
 
 kept_status kept_get_record(kept *k, uint64_t version, uint8_t *bytes, size_t *length) {
@@ -106,11 +107,11 @@ kept_status kept_get_record(kept *k, uint64_t version, uint8_t *bytes, size_t *l
 }
 
 void kept_forget_record(kept *k, uint64_t version, kept_ticket ticket) {
-  apply(k, &(change){CHANGE_FORGET, SHELF_RECORD, version, NULL, 0, ticket});
+  apply(k, &(change){CHANGE_FORGET, SHELF_RECORD, version, NULL, 0, false, ticket});
 }
 
 void kept_forget(kept *k, uint64_t version, kept_ticket ticket) {
-  apply(k, &(change){CHANGE_FORGET, SHELF_CHUNK, version, NULL, 0, ticket});
+  apply(k, &(change){CHANGE_FORGET, SHELF_CHUNK, version, NULL, 0, false, ticket});
 }
 
 void kept_settle(kept *k, kept_ticket ticket) {

@@ -42,9 +42,9 @@ kept_status kept_get_identity(kept *k, identity *who);
 void kept_put_identity(kept *k, const identity *who, kept_ticket ticket);
 
 /* `item` begins with ITEM_HEADER bytes for the header, then the chunk; it must remain until the
- * call back. */
+ * call back. `rebuilt`: it was lost. */
 void kept_put_chunk(kept *k, uint64_t version, unsigned shard, uint8_t *item, size_t length,
-                    kept_ticket ticket);
+                    bool rebuilt, kept_ticket ticket);
 /* The caller frees *item; the chunk begins at ITEM_HEADER. */
 kept_status kept_get_chunk(kept *k, uint64_t version, unsigned shard, uint8_t **item,
                            size_t length);

@@ -116,12 +116,17 @@ static kept_status try_to_put(memory *k, const change *c) {
 }
 
 /* A full memcached may have room for items of other sizes. An item of more than half a page is
- * stored in parts, the first and the last one in pages of their own. */
+ * stored in parts, the first and the last one in pages of their own. The lost memory may have had
+ * more pages than this one, since memcached gives each size its first page beyond its limit: which
+ * sizes that are depends on the order of the writes. */
 static kept_status put(memory *k, const change *c) {
+  const size_t pages = 1 + 3 * c->length / PAGE;
   kept_status status = try_to_put(k, c);
-  bool again =
-      status == KEPT_FULL && wire_make_room(k->socket, 1 + 3 * c->length / PAGE, k->timeout_ms);
-  return again ? try_to_put(k, c) : status;
+  if (status == KEPT_FULL && wire_make_room(k->socket, pages, k->timeout_ms))
+    status = try_to_put(k, c);
+  if (status == KEPT_FULL && c->rebuilt && wire_add_room(k->socket, pages, k->timeout_ms))
+    status = try_to_put(k, c);
+  return status;
 }
 
 static kept_status forget(memory *k, shelf_kind kind, uint64_t version) {

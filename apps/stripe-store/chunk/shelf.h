@@ -38,6 +38,7 @@ typedef struct change {
   uint64_t version;
   const uint8_t *bytes; /* of a chunk: must remain until the call back */
   size_t length;
+  bool rebuilt; /* a chunk that was lost: the lost memory had room for it */
   kept_ticket ticket;
 } change;
 

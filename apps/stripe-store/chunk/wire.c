@@ -84,13 +84,13 @@ bool wire_evicts(int fd, bool *evicts) {
   return line != NULL && known;
 }
 
-/* A number of memcached's statistics. */
-static bool number(int fd, const char *name, uint64_t *value) {
+/* A number in memcached's answer to a question about its statistics. */
+static bool find_number(int fd, const char *question, const char *name, uint64_t *value) {
   lines l;
   char *line, is[32];
   uint64_t at;
   bool known = false;
-  if (!ask(&l, fd, "stats\r\n"))
+  if (!ask(&l, fd, question))
     return false;
   while ((line = next_line(&l)) != NULL && strcmp(line, "END") != 0)
     if (sscanf(line, "STAT %31s %" SCNu64, is, &at) == 2 && strcmp(is, name) == 0) {
@@ -98,6 +98,10 @@ static bool number(int fd, const char *name, uint64_t *value) {
       *value = at;
     }
   return line != NULL && known;
+}
+
+static bool number(int fd, const char *name, uint64_t *value) {
+  return find_number(fd, "stats\r\n", name, value);
 }
 
 /* Find the class of sizes with the most free chunks, in pages. False: no class has another page and
@@ -156,6 +160,26 @@ bool wire_make_room(const char *path, size_t pages, unsigned timeout_ms) {
     ;
   close(fd);
   return there > 0;
+}
+
+/* The memory in use may exceed the limit. */
+static bool raise_limit(int fd, size_t pages, unsigned timeout_ms) {
+  char command[64];
+  uint64_t used, limit;
+  if (!find_number(fd, "stats slabs\r\n", "total_malloced", &used) ||
+      !number(fd, "limit_maxbytes", &limit))
+    return false;
+  snprintf(command, sizeof command, "cache_memlimit %" PRIu64 "\r\n",
+           ((used > limit ? used : limit) >> 20) + 1 + pages); /* in MB, as large as pages */
+  return change(fd, command, "limit_maxbytes", limit, timeout_ms);
+}
+
+bool wire_add_room(const char *path, size_t pages, unsigned timeout_ms) {
+  int fd = wire_connect(path, timeout_ms);
+  bool done = fd >= 0 && raise_limit(fd, pages, timeout_ms);
+  if (fd >= 0)
+    close(fd);
+  return done;
 }
 
 bool wire_reclaim(const char *path, unsigned timeout_ms) {

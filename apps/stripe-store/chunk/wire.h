@@ -15,6 +15,8 @@ bool wire_evicts(int fd, bool *evicts);
  * Make so many pages free for items of any size, from sizes of which so many items are free that
  * none is evicted. False: there is none, or it has taken too long. */
 bool wire_make_room(const char *path, size_t pages, unsigned timeout_ms);
+/* Raise memcached's limit, so that it takes so many further pages. False: the same. */
+bool wire_add_room(const char *path, size_t pages, unsigned timeout_ms);
 /* Free the memory of all flushed items. False: the same. */
 bool wire_reclaim(const char *path, unsigned timeout_ms);
 

@@ -203,6 +203,31 @@ def test_room_for_values_of_other_sizes(fresh_store: Make) -> None:
     assert len(fill(store, 900_000)) > 2 * 3
 
 
+def test_rebuilding_a_full_memory(fresh_store: Make) -> None:
+    """memcached gives each size a first page, also beyond its limit. A memory that is rebuilt, in another
+    order than it was written, needs as many pages as the lost one had: otherwise the store would remain
+    read-only, with deletions refused, too."""
+    store = fresh_store(k=2, m=1, memory=8)
+    values = fill(store, 60_000)
+    with store.client() as client:
+        for key, length in {f"of-{100 * 1.3**n:.0f}": int(100 * 1.3**n) for n in range(20)}.items():
+            assert client.set(key, bytes(length))  # up to 14,619 bytes
+            values[key] = bytes(length)
+        first = next(iter(values))
+        assert client.delete(first)
+        del values[first]
+        for key, value in values.items():
+            if not key.startswith("of"):
+                assert client.set(key, value)
+    store.kill("memcached-1")
+    store.wait_state("state", "read-only")
+    store.launch("memcached-1")
+    store.wait_writable()
+    assert store.stats()["chunks_rebuilt"] == str(len(values))
+    assert all(store.get(key) == value for key, value in values.items())
+    assert store.stats()["reads_degraded"] == "0"
+
+
 def test_a_value_that_is_too_large(store: Store) -> None:
     assert store.refusal(lambda: store.set("a", bytes(3_000_001))) == "object too large for cache"
     assert store.get("a") == b"a" * 999

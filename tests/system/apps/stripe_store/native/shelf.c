@@ -126,7 +126,7 @@ static void change_items(const char *word, kept_ticket ticket) {
   waiting++;
   if (*word == 'c')
     kept_put_chunk(items, version, 1, chunks[ticket.request] = chunk_of(version, length), length,
-                   ticket);
+                   false, ticket);
   else if (*word == 'r')
     kept_put_record(items, version, bytes, record_encode(&r, bytes), ticket);
   else if (*word == 'n')

@@ -394,6 +394,11 @@ bool wire_make_room(const char *path, size_t pages, unsigned timeout_ms) {
   return false;
 }
 
+bool wire_add_room(const char *path, size_t pages, unsigned timeout_ms) {
+  (void)path, (void)pages, (void)timeout_ms;
+  return false;
+}
+
 bool wire_reclaim(const char *path, unsigned timeout_ms) {
   (void)path, (void)timeout_ms;
   return true;
