@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 enum { ROOM = 16384, LINE = 1024, STEP = 512 };
+enum { LEAST = 8 }; /* MB: memcached refuses a lower limit while it runs */
 
 int wire_connect(const char *path, unsigned timeout_ms) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -165,12 +166,12 @@ bool wire_make_room(const char *path, size_t pages, unsigned timeout_ms) {
 /* The memory in use may exceed the limit. */
 static bool raise_limit(int fd, size_t pages, unsigned timeout_ms) {
   char command[64];
-  uint64_t used, limit;
+  uint64_t used, limit, most; /* in MB, as large as pages */
   if (!find_number(fd, "stats slabs\r\n", "total_malloced", &used) ||
       !number(fd, "limit_maxbytes", &limit))
     return false;
-  snprintf(command, sizeof command, "cache_memlimit %" PRIu64 "\r\n",
-           ((used > limit ? used : limit) >> 20) + 1 + pages); /* in MB, as large as pages */
+  most = ((used > limit ? used : limit) >> 20) + 1 + pages;
+  snprintf(command, sizeof command, "cache_memlimit %" PRIu64 "\r\n", most < LEAST ? LEAST : most);
   return change(fd, command, "limit_maxbytes", limit, timeout_ms);
 }
 
