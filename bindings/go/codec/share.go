@@ -50,13 +50,17 @@ func perform(workers, tasks int, task func(n int) error) error {
 	return nil
 }
 
+// before returns the number of units in the first n of `tasks` tasks that share some. A product of units and tasks could
+// exceed an int of 32 bits.
+func before(units, tasks, n int) int { return units/tasks*n + least(n, units%tasks) }
+
 // shareEqually calls task for ranges that cover `length` bytes, one in each goroutine, and returns after all calls.
 // Ranges begin at multiples of `unit` bytes.
 func shareEqually(workers, unit, length int, task func(begin, end int) error) error {
 	units := (length + unit - 1) / unit
 	tasks := least(workers, units)
 	return perform(workers, tasks, func(n int) error {
-		return task(units*n/tasks*unit, least(units*(n+1)/tasks*unit, length))
+		return task(before(units, tasks, n)*unit, least(before(units, tasks, n+1)*unit, length))
 	})
 }
 
@@ -67,7 +71,7 @@ func Share(workers int, first []byte, begin, end int, task func(begin, end int) 
 	lines := (end - start) / 64
 	tasks := most(least(workers*tasksPerWorker, lines), 1) // lines is 0 or less for the shortest shards
 	return perform(workers, tasks, func(n int) error {
-		from, to := start+lines*n/tasks*64, start+lines*(n+1)/tasks*64
+		from, to := start+before(lines, tasks, n)*64, start+before(lines, tasks, n+1)*64
 		if n == 0 {
 			from = begin
 		}
