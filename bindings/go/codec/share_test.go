@@ -22,3 +22,13 @@ func TestTasksCoverAllUnits(t *testing.T) {
 		}
 	}
 }
+
+// A wrong number of parities is not taken for the right one because the product of stripes and parities is no int.
+func TestProductIsGreatestInt(t *testing.T) {
+	const high = math.MaxInt/2 + 1
+	for _, c := range [][3]int{{0, 5, 0}, {3, 5, 15}, {high / 64, 127, high / 64 * 127}, {high / 64, 128, math.MaxInt}, {high, 4, math.MaxInt}} {
+		if got := product(c[0], c[1]); got != c[2] {
+			t.Fatalf("product(%d, %d) = %d", c[0], c[1], got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package codec
 import (
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 )
 
@@ -72,6 +73,14 @@ func (c *Codec) whole(shards [][]byte) error {
 	return nil
 }
 
+// product returns a times b, which is not 0, or the greatest int if the product is no int.
+func product(a, b int) int {
+	if a > math.MaxInt/b {
+		return math.MaxInt
+	}
+	return a * b
+}
+
 // stripes returns the common length of the shards of any number of stripes.
 func (c *Codec) stripes(shards [][]byte) (length int, err error) {
 	if err := c.whole(shards); err != nil {
@@ -129,7 +138,7 @@ func (c *Codec) UpdateStripes(indices []int, deltas, parity [][]byte) error {
 	if err := counted("deltas", len(deltas), len(indices)); err != nil {
 		return err
 	}
-	if err := counted("parity", len(parity), len(indices)*c.m); err != nil {
+	if err := counted("parity", len(parity), product(len(indices), c.m)); err != nil {
 		return err
 	}
 	for _, index := range indices {

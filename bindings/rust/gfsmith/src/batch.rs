@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ffi::c_uint;
 
 use crate::codec::Codec;
-use crate::error::{count, result, Result};
+use crate::error::{count, count_all, result, Result};
 use crate::repair::pointer;
 use crate::shards::{Shards, Stripes};
 use crate::sys;
@@ -32,7 +32,7 @@ impl Codec {
     /// As [`encode`](Codec::encode): k data shards and m parity shards for each stripe.
     pub fn encode_stripes(&self, data: &[impl AsRef<[u8]>], parity: &mut [impl AsMut<[u8]>]) -> Result<()> {
         let stripes = stripes(data.len(), self.data_shard_count())?;
-        count("shards", stripes * self.parity_shard_count(), parity.len())?;
+        count_all("shards", stripes, self.parity_shard_count(), parity.len())?;
         let sources = Stripes::reading(data.iter().map(AsRef::as_ref))?;
         let targets = Stripes::writing(parity, data.len(), sources.known_length(), |_| true)?;
         let (length, from, to) = (sources.length(), sources.constant(), targets.mutable());
@@ -48,7 +48,7 @@ impl Codec {
         changes: &[(usize, impl AsRef<[u8]>)],
         parity: &mut [impl AsMut<[u8]>],
     ) -> Result<()> {
-        count("shards", changes.len() * self.parity_shard_count(), parity.len())?;
+        count_all("shards", changes.len(), self.parity_shard_count(), parity.len())?;
         let indices: Result<Vec<c_uint>> = changes.iter().map(|(index, _)| self.index(*index)).collect();
         let indices = indices?;
         let deltas = Stripes::reading(changes.iter().map(|(_, delta)| delta.as_ref()))?;

@@ -7,7 +7,7 @@ use core::ptr::null;
 use crate::batch::stripes;
 use crate::checksum::Checksum;
 use crate::codec::Codec;
-use crate::error::{count, done, Result};
+use crate::error::{count_all, done, Result};
 use crate::repair::pointer;
 use crate::shards::{Shards, Stripes};
 use crate::sys;
@@ -50,7 +50,7 @@ impl Codec {
         states: &mut [u64],
     ) -> Result<()> {
         let stripes = stripes(data.len(), self.data_shard_count())?;
-        count("shards", stripes * self.parity_shard_count(), parity.len())?;
+        count_all("shards", stripes, self.parity_shard_count(), parity.len())?;
         let sources = Stripes::reading(data.iter().map(AsRef::as_ref))?;
         let targets = Stripes::writing(parity, data.len(), sources.known_length(), |_| true)?;
         let length = sources.length();
@@ -126,7 +126,7 @@ impl Codec {
 
     /// Check the number and the bits of the checksums of the shards of stripes, and the shards' length.
     fn states(&self, kind: Checksum, length: usize, stripes: usize, states: &[u64]) -> Result<()> {
-        count("checksums", stripes * self.total_shard_count(), states.len())?;
+        count_all("checksums", stripes, self.total_shard_count(), states.len())?;
         kind.allow(states)?;
         kind.allow_length(length)
     }

@@ -166,3 +166,9 @@ pub(crate) fn count(what: &'static str, expected: usize, found: usize) -> Result
         Err(Error::Count { what, expected, found })
     }
 }
+
+/// The same for `each` of so many stripes. A product that is no `usize`, as it may be with 32 bits, counts as the
+/// greatest one.
+pub(crate) fn count_all(what: &'static str, stripes: usize, each: usize, found: usize) -> Result<()> {
+    count(what, stripes.saturating_mul(each), found)
+}

@@ -7,7 +7,7 @@ use core::ptr::{null_mut, NonNull};
 
 use crate::batch::stripes;
 use crate::codec::ALONE;
-use crate::error::{count, invalid, result, Error, Result};
+use crate::error::{count, count_all, invalid, result, Error, Result};
 use crate::repair::{few_missing, flags, pointer, rebuild};
 use crate::shards::Stripes;
 use crate::sys;
@@ -173,7 +173,7 @@ impl Wide {
     /// of each, stripe after stripe. Stripes of short shards share the work.
     pub fn encode_stripes(&self, data: &[impl AsRef<[u8]>], parity: &mut [impl AsMut<[u8]>]) -> Result<()> {
         let stripes = stripes(data.len(), self.data)?;
-        count("shards", stripes * self.parity, parity.len())?;
+        count_all("shards", stripes, self.parity, parity.len())?;
         let sources = Stripes::reading(data.iter().map(AsRef::as_ref))?;
         let targets = Stripes::writing(parity, data.len(), sources.known_length(), |_| true)?;
         let (length, from, to) = (sources.length(), sources.constant(), targets.mutable());

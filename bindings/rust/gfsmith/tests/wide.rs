@@ -3,7 +3,7 @@
 mod common;
 
 use common::{data, lose, whole, Shards};
-use gfsmith::{Checksum, Error, Wide, WideCode};
+use gfsmith::{Checksum, Code, Codec, Error, Wide, WideCode};
 
 /// Byte i of shard j of the vectors.
 fn vector(j: usize, i: usize) -> u8 {
@@ -164,6 +164,30 @@ fn wrong_stripes_write_nothing() {
     assert_eq!(wide.reconstruct_stripes(&mut shards, &present, Some(&[true; 6])), count("flags", 5, 6));
     assert_eq!(wide.reconstruct_stripes(&mut shards, &[false; 5], None), Err(Error::TooManyMissing));
     assert_eq!(shards, vec![vec![7; 63]; 10]);
+}
+
+/// A shard without memory, of which a list has any length.
+struct Nothing;
+
+impl AsRef<[u8]> for Nothing {
+    fn as_ref(&self) -> &[u8] {
+        &[0; 2]
+    }
+}
+
+/// The number of parities of all stripes is 2 to the power of the bits of a usize.
+#[test]
+fn stripes_with_more_shards_than_a_usize_are_refused() {
+    let data = &[const { Nothing }; 1 << (usize::BITS - 15)];
+    let wide = Wide::new(WideCode::Lch16, 1, 1 << 15).unwrap();
+    let parity: &mut [Vec<u8>] = &mut [];
+    assert!(matches!(wide.encode_stripes(data, parity), Err(Error::Count { found: 0, .. })));
+
+    let data = &[const { Nothing }; 1 << (usize::BITS - 7)];
+    let codec = Codec::new(Code::Cauchy, 1, 1 << 7).unwrap();
+    assert!(matches!(codec.encode_stripes(data, parity), Err(Error::Count { found: 0, .. })));
+    let refused = codec.encode_stripes_checksums(Checksum::Crc32c, data, parity, &mut []);
+    assert!(matches!(refused, Err(Error::Count { found: 0, .. })));
 }
 
 #[test]
