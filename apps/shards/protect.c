@@ -113,17 +113,31 @@ static int make_folder(protect *job) {
   return status;
 }
 
+/* Is an open folder this one, or below it? The paths do not tell: a file system may ignore case,
+ * and a folder may be mounted twice. Closes it. */
+static bool is_within(int at, const struct stat *around) {
+  struct stat here = {0}, last = {0};
+  bool within = false, top = false;
+  while (at >= 0 && fstat(at, &here) == 0 && !within && !top) {
+    within = here.st_dev == around->st_dev && here.st_ino == around->st_ino;
+    top = here.st_dev == last.st_dev && here.st_ino == last.st_ino;
+    last = here;
+    int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    close(at);
+    at = up;
+  }
+  if (at >= 0)
+    close(at);
+  return within;
+}
+
 /* An archive must not contain its own shards. */
 static int check_outside(const protect *job) {
-  char *source = job->is_tar ? realpath(job->source, NULL) : NULL;
   char *parent = path_folder(job->folder);
-  char *target = realpath(path_exists(job->folder) ? job->folder : parent, NULL);
-  size_t length = source != NULL ? strlen(source) : 0;
-  bool inside = source != NULL && target != NULL && strncmp(source, target, length) == 0 &&
-                (target[length] == '/' || target[length] == '\0' || length == 1);
+  const char *nearest = path_exists(job->folder) ? job->folder : parent;
+  bool inside =
+      job->is_tar && is_within(open(nearest, O_PATH | O_DIRECTORY | O_CLOEXEC), &job->info);
   free(parent);
-  free(source);
-  free(target);
   return inside ? refuse("%s is inside %s: choose another", job->folder, job->source) : TOOL_OK;
 }
 

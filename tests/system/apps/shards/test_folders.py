@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,16 @@ def test_slashes_at_the_end(tool: Tool, folder: Path, tmp_path: Path, end: str) 
     tool.ok("protect", *SHAPE, f"{folder}{end}", f"{tmp_path}/shards{end}")
     tool.ok("restore", f"{tmp_path}/shards{end}", "-o", f"{tmp_path}/restored{end}")
     assert describe(tmp_path / "restored") == describe(folder)
+
+
+def test_shards_inside_of_a_folder_that_is_mounted_twice(tool: Tool, folder: Path, tmp_path: Path) -> None:
+    """The paths differ, as they do in a file system that ignores case."""
+    again = tmp_path / "again"
+    again.mkdir()
+    space = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    mount = f"mount --bind '{folder}' '{again}'"
+    if subprocess.run([*space, mount], capture_output=True).returncode != 0:
+        pytest.skip("no mounts")
+    protect = f"'{tool.program}' protect -k 2 -m 1 '{folder}' '{again}/sub/new'"
+    done = subprocess.run([*space, f"{mount} && {protect}"], capture_output=True, text=True)
+    assert done.returncode == REFUSED and f"{again}/sub/new is inside {folder}" in done.stderr
