@@ -264,14 +264,25 @@ static void free_creation(creation *job) {
   free(job);
 }
 
+/* Recovery blocks and checksums tell the bytes of the files, so only users who may read all files
+ * may read them. */
+static int open_volumes(creation *job) {
+  rights given = rights_new();
+  for (size_t f = 0; f < job->set.file_count; f++) {
+    char *path = path_join(job->set.folder, job->set.files[f].name);
+    rights_narrow(&given, path, &job->infos[f]);
+    free(path);
+  }
+  return output_open(job->volumes.outs, job->volumes.count, &given);
+}
+
 int command_par2_create(const options *opt) {
   if (md5_require() != TOOL_OK)
     return TOOL_REFUSED;
   creation *job = must_alloc(1, sizeof *job);
-  const rights given = rights_new();
   int status = plan(job, opt);
   if (status == TOOL_OK)
-    status = output_open(job->volumes.outs, job->volumes.count, &given);
+    status = open_volumes(job);
   if (status == TOOL_OK)
     status = compute(job, opt);
   if (status == TOOL_OK)

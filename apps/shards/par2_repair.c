@@ -250,16 +250,29 @@ static int plan(par2_job *job) {
   return status == TOOL_OK ? check_distinct(set) : status;
 }
 
+/* The permissions of missing files: those that all PAR2 files of the set have. */
+static rights rights_of_missing(const par2_set *set) {
+  rights given = rights_new();
+  for (size_t i = 0; i < set->packets.path_count; i++) {
+    struct stat info;
+    const char *path = set->packets.paths[i];
+    if (!set->packets.foreign[i] && stat(path, &info) == 0)
+      rights_narrow(&given, path, &info);
+  }
+  return given;
+}
+
 /* Open temporary files, with the permissions of the damaged files. */
 static int open_outputs(par2_job *job) {
   int status = TOOL_OK;
   bool all = may_open_all(job);
+  const rights missing = rights_of_missing(&job->set);
   for (size_t n = 0; n < job->count && status == TOOL_OK; n++) {
     struct stat info;
     const output *out = &job->outs[n];
     bool exists = job->kept[n] != NULL && fstatat(out->at, output_name(out, out->final_path), &info,
                                                   AT_SYMLINK_NOFOLLOW) == 0;
-    rights given = exists ? rights_again(out->final_path, &info) : rights_new();
+    rights given = exists ? rights_again(out->final_path, &info) : missing;
     status = output_open(&job->outs[n], 1, &given);
     if (status == TOOL_OK && !all)
       status = output_rest(&job->outs[n]);

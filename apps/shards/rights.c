@@ -23,11 +23,21 @@ static mode_t without_group(mode_t mode) {
   return (mode & ~(mode_t)S_IRWXG) | (mode & others << GROUP_SHIFT);
 }
 
-/* With an access control list, the bits of the group are a limit of the list, and the group may
- * have fewer rights. */
-static bool has_list(const char *path) {
-  return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+static const char list[] = "system.posix_acl_access";
+
+/* Does a call for a list fail with this error if there is none? */
+static bool is_no_list(int error) {
+  return error == ENODATA || error == EOPNOTSUPP || error == ENOSYS;
 }
+
+/* With an access control list, the bits of the group are a limit of the list, and the group may
+ * have fewer rights. A list that cannot be read counts. The path may be a symbolic link. */
+static bool has_list(const char *path) {
+  return getxattr(path, list, NULL, 0) >= 0 || !is_no_list(errno);
+}
+
+/* A new file has the list that its folder has for new files. Returns whether it has none then. */
+static bool remove_list(int fd) { return fremovexattr(fd, list) == 0 || is_no_list(errno); }
 
 static mode_t mode_of(const char *path, const struct stat *info) {
   return has_list(path) ? without_group(info->st_mode) : info->st_mode;
@@ -37,8 +47,18 @@ rights rights_new(void) { return (rights){masked(DATA), no_owner, no_group}; }
 
 rights rights_private(void) { return (rights){OWNER, no_owner, no_group}; }
 
+void rights_narrow(rights *given, const char *path, const struct stat *info) {
+  given->mode &= mode_of(path, info);
+  if (given->group == no_group)
+    given->group = info->st_gid;
+  else if (given->group != info->st_gid)
+    given->mode = without_group(given->mode);
+}
+
 rights rights_like(const char *path, const struct stat *info) {
-  return (rights){masked(mode_of(path, info)), no_owner, info->st_gid};
+  rights given = rights_new();
+  rights_narrow(&given, path, info);
+  return given;
 }
 
 rights rights_again(const char *path, const struct stat *info) {
@@ -53,6 +73,6 @@ int rights_set(int fd, mode_t mode) {
 int rights_give(int fd, const rights *given, mode_t *mode) {
   bool kept =
       fchown(fd, given->owner, given->group) == 0 || fchown(fd, no_owner, given->group) == 0;
-  *mode = kept ? given->mode : without_group(given->mode);
+  *mode = remove_list(fd) && kept ? given->mode : without_group(given->mode);
   return rights_set(fd, *mode);
 }

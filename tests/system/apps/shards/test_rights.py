@@ -38,7 +38,7 @@ def as_bob(*groups: int) -> Callable[[], None]:
     return become
 
 
-def set_list(path: Path) -> None:
+def set_list(path: Path, kind: str = "access") -> None:
     """Let a user, and not the group, read a file: user::rw-, user:ALICE:rw-, group::---, mask::rw-."""
     entries = (
         (1, 6, 0xFFFFFFFF),
@@ -49,7 +49,7 @@ def set_list(path: Path) -> None:
     )
     value = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
     try:
-        os.setxattr(path, "system.posix_acl_access", value)
+        os.setxattr(path, f"system.posix_acl_{kind}", value)
     except OSError as error:
         if error.errno != errno.EOPNOTSUPP:
             raise
@@ -144,6 +144,62 @@ def test_the_mask_of_a_list_is_not_for_the_group(tool: Tool, tmp_path: Path, par
     assert mode(par2_set) == 0o600
 
 
+def test_a_link_to_a_file_with_a_list(tool: Tool, tmp_path: Path) -> None:
+    file, link, shards = tmp_path / "file", tmp_path / "link", tmp_path / "shards"
+    file.write_bytes(content(999))
+    set_list(file)
+    link.symlink_to(file)
+    tool.ok("protect", "-k", "2", "-m", "1", link, shards)
+    assert {mode(path) for path in shards.iterdir()} == {0o600}
+    set_list(linked(shards, 0, "link")[1])
+    tool.ok("restore", shards, "-o", tmp_path / "again")
+    assert mode(tmp_path / "again") == 0o600
+
+
+@pytest.mark.needs("par2")
+def test_the_list_of_a_folder_is_for_other_files(tool: Tool, tmp_path: Path, par2_set: Path) -> None:
+    """A user whom a folder's list lets read new files may not read those of a private one."""
+    file, shards = tmp_path / "file", tmp_path / "shards"
+    file.write_bytes(content(999))
+    file.chmod(0o660)
+    par2_set.chmod(0o660)
+    shards.mkdir()
+    for folder in (tmp_path, shards):
+        set_list(folder, "default")
+    tool.ok("protect", "-k", "2", "-m", "1", file, shards)
+    flip(shard(shards, 1), DATA)
+    tool.ok("repair", shards)
+    tool.ok("restore", shards, "-o", tmp_path / "again")
+    flip(par2_set, DATA)
+    tool.ok("par2", "repair", tmp_path / "set.par2")
+    tool.ok("par2", "create", tmp_path / "new.par2", par2_set)
+    written = [*shards.iterdir(), tmp_path / "again", par2_set, *tmp_path.glob("new.*")]
+    assert len(written) > 6
+    assert not [path for path in written if "system.posix_acl_access" in os.listxattr(path)]
+
+
+@pytest.mark.needs("par2")
+@pytest.mark.parametrize("groups, wanted", [((GROUP, GROUP), 0o640), ((GROUP, BOB), 0o600)])
+@ROOT_ONLY
+def test_recovery_blocks_are_as_private_as_their_files(
+    tool: Tool, tmp_path: Path, groups: tuple[int, int], wanted: int
+) -> None:
+    """A recovery block of one block is a copy of the block. A missing file gets the rights of the set."""
+    files = [tmp_path / "open", tmp_path / "secret"]
+    for file, group, bits in zip(files, groups, (0o664, 0o640), strict=True):
+        file.write_bytes(b"content of " + file.name.encode())
+        os.chown(file, ALICE, group)
+        file.chmod(bits)
+    tool.ok("par2", "create", "--blocks", "2", tmp_path / "set.par2", *files)
+    volumes = list(tmp_path.glob("set.*"))
+    assert len(volumes) == 2 and {rights(path)[:3:2] for path in volumes} == {
+        (wanted, volumes[0].stat().st_gid)
+    }
+    files[1].unlink()
+    tool.ok("par2", "repair", tmp_path / "set.par2")
+    assert files[1].read_bytes() == b"content of secret" and mode(files[1]) == wanted
+
+
 def test_a_folder_keeps_its_lists(tool: Tool, tmp_path: Path) -> None:
     """Without its list, a file could be written by its group."""
     top = tmp_path / "folder"
@@ -156,11 +212,11 @@ def test_a_folder_keeps_its_lists(tool: Tool, tmp_path: Path) -> None:
     assert os.getxattr(tmp_path / "again" / "file", attribute) == os.getxattr(top / "file", attribute)
 
 
-def linked(shards: Path, index: int) -> tuple[Path, Path]:
+def linked(shards: Path, index: int, name: str = "file") -> tuple[Path, Path]:
     """Move a shard to another folder, and leave a symbolic link to it. Returns link and shard."""
     other = shards.parent / "other disk"
     other.mkdir(exist_ok=True)
-    link = shard(shards, index)
+    link = shard(shards, index, name)
     moved = link.rename(other / link.name)
     link.symlink_to(moved)
     return link, moved
