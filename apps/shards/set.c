@@ -18,9 +18,9 @@ enum { RECORD_PREFIX = 32, TRAILER = 56 };
 
 static int is_shard(const struct dirent *entry) { return shard_name_ends(entry->d_name); }
 
-static void add(shard_set *set, char *path) {
+static void add(shard_set *set, char *path, bool listed) {
   set->files = must_grow(set->files, set->count + 1, sizeof *set->files);
-  set->files[set->count++] = (shard_file){.path = path, .fd = -1, .index = -1};
+  set->files[set->count++] = (shard_file){.path = path, .listed = listed, .fd = -1, .index = -1};
 }
 
 static bool is_announced(const shard_set *set, const gfsmith_shards_header *h, uid_t owner) {
@@ -52,7 +52,7 @@ static int add_file(shard_set *set, const char *path) {
   char *folder = path_folder(path);
   int status = add_record(set, folder);
   free(folder);
-  add(set, must_copy(path));
+  add(set, must_copy(path), false);
   return status;
 }
 
@@ -65,7 +65,7 @@ static int add_folder(shard_set *set, const char *folder) {
   if (n < 0)
     return refuse("cannot read %s: %s", folder, strerror(errno));
   for (int i = 0; i < n; i++) {
-    add(set, path_join(folder, entries[i]->d_name));
+    add(set, path_join(folder, entries[i]->d_name), true);
     free(entries[i]);
   }
   free(entries);
@@ -247,10 +247,47 @@ static void make_sources(shard_set *set) {
   free(folder);
 }
 
-int set_open(shard_set *set, char *const *paths, size_t count) {
+static bool is_same_list(const shard_set *a, const shard_set *b) {
+  bool same = a->count == b->count && a->incomplete_count == b->incomplete_count;
+  for (size_t i = 0; same && i < a->count; i++)
+    same = strcmp(a->files[i].path, b->files[i].path) == 0;
+  for (size_t i = 0; same && i < a->incomplete_count; i++)
+    same = is_announced(a, &b->incomplete[i].header, b->incomplete[i].owner);
+  return same;
+}
+
+/* Add the files. A run may publish a generation meanwhile, so the folders are listed until two
+ * lists are equal. */
+static int add_settled(shard_set *set, char *const *paths, size_t count) {
+  bool same = false;
   int status = set_add(set, paths, count);
-  for (size_t i = 0; i < set->count && status == TOOL_OK; i++)
-    status = examine(&set->files[i]);
+  while (status == TOOL_OK && !same) {
+    shard_set before = *set;
+    *set = (shard_set){0};
+    status = report_interrupted() ? TOOL_REFUSED : set_add(set, paths, count);
+    same = is_same_list(&before, set);
+    set_close(&before);
+  }
+  return status;
+}
+
+/* Has a run removed an old generation between the list of its files and their opening? */
+static bool is_outdated(const shard_set *set) {
+  for (size_t i = 0; i < set->count; i++)
+    if (set->files[i].listed && set->files[i].error == ENOENT && !path_exists(set->files[i].path))
+      return true;
+  return false;
+}
+
+int set_open(shard_set *set, char *const *paths, size_t count) {
+  int status;
+  do {
+    set_close(set);
+    *set = (shard_set){0};
+    status = add_settled(set, paths, count);
+    for (size_t i = 0; i < set->count && status == TOOL_OK; i++)
+      status = examine(&set->files[i]);
+  } while (status == TOOL_OK && is_outdated(set));
   if (status == TOOL_OK)
     status = choose(set);
   if (status == TOOL_OK)

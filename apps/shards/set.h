@@ -10,6 +10,7 @@
 
 typedef struct shard_file {
   char *path;
+  bool listed;      /* found in a folder */
   int fd;           /* -1: it cannot be opened */
   struct stat info; /* when it was opened, also if that failed */
   uint64_t at;      /* position of the next read */

@@ -270,6 +270,20 @@ def test_of_two_concurrent_runs_one_is_refused(
     assert tool.run("restore", out, "-o", "-").raw == content(999)
 
 
+@pytest.mark.parametrize("at", ["scandir:1", "open:5"])
+def test_a_generation_that_is_replaced_while_it_is_read(
+    tool: Tool, faulty: Faulty, shards: Path, tmp_path: Path, at: str
+) -> None:
+    """A run completes the next one when another has read the change record, or replaces this one when
+    another has opened some shards."""
+    command = ("protect", "--force", *SHAPE, other_file(tmp_path), shards)
+    writer = Stopped(faulty("unlink:1:STOP"), *command) if at == "scandir:1" else None
+    reader = Stopped(faulty(f"{at}:STOP"), "verify", shards)
+    assert writer.resume().status == DONE if writer is not None else tool.ok(*command)
+    outcome = reader.resume()
+    assert (outcome.status, outcome.stdout) == (DONE, "file: all 6 shards are intact\n"), outcome
+
+
 def test_two_runs_that_race_for_the_lock(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
     """The record that a run has opened disappears before it can lock it: the run opens the next one."""
     (tmp_path / "file").write_bytes(content(999))
