@@ -354,7 +354,7 @@ def test_repair_does_not_replace_a_shard_that_it_cannot_judge(
 ) -> None:
     """The shard is intact: this run may not open it, or has no resources for it."""
     before = {path: path.stat().st_ino for path in shards.iterdir()}
-    opens = 2  # the shard with index 1; the first open is that of the change record
+    opens = 3  # the shard with index 1; the first two opens are those of the change record
     outcome = faulty(f"open:{opens + 1}:{error}").run("repair", "-t", "1", shards)
     assert outcome.status == REFUSED
     assert outcome.stderr.startswith(f"gfsmith-shards: cannot read {shard(shards, 1)}: ")
