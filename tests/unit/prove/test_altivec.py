@@ -38,17 +38,21 @@ def _prove(name: str, text: str, folder: Path) -> Report:
     return prove_code(contract_of(spec, ABI), image, spec.symbol, exhaustive=False)
 
 
+@proved_objects.LEVELS
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_kernel_is_proved(part: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    assert len(compiled.specs(ISA)) > 45
-    chosen = compiled.specs(ISA)[part::PARTS]
-    objects = map(load, kernels([(ISA, spec.symbol) for spec in chosen], tmp_path, ALTIVEC))
-    images = {symbol: image for image in objects for symbol in image.functions}
-    for spec in chosen:
+def test_every_kernel_is_proved(
+    part: int, every: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    update, specs = request.config.getoption("--update-golden"), compiled.specs(ISA)
+    assert len(specs) > 45
+    files = kernels([(ISA, spec.symbol) for spec in specs[part::PARTS]], tmp_path, ALTIVEC)
+    images = {symbol: image for image in map(load, files) for symbol in image.functions}
+    chosen = proved_objects.part(f"{ISA} {part}", specs[part::PARTS], files, ABI)
+    for spec in chosen.to_prove(proved_objects.of_each_kind(specs), every or update):
         report = prove_code(contract_of(spec, ABI), images[spec.symbol], spec.symbol, exhaustive=False)
         assert report.status is Status.PROVED, report.reason
         assert report.instructions - report.covered <= UNREACHED, spec.symbol
-    proved_objects.confirm(chosen, "clang-19 -O2 -mcpu=970", request.config.getoption("--update-golden"))
+    chosen.confirm("clang-19 -O2 -mcpu=970", update)
 
 
 def test_no_kernel_reads_around_a_shard() -> None:

@@ -36,33 +36,41 @@ def _objects(chosen: Sequence[KernelSpec], folder: Path, compiler: Sequence[str]
     return kernels([(spec.isa.name, spec.symbol) for spec in chosen], folder, compiler)
 
 
+def _loaded(files: Sequence[Path]) -> dict[str, Image]:
+    return {symbol: image for image in map(load, files) for symbol in image.functions}
+
+
 def _images(chosen: Sequence[KernelSpec], folder: Path, compiler: Sequence[str] = CLANG) -> dict[str, Image]:
-    images = map(load, _objects(chosen, folder, compiler))
-    return {symbol: image for image in images for symbol in image.functions}
+    return _loaded(_objects(chosen, folder, compiler))
 
 
 #: Instruction set -> the number of instructions of a kernel that are never reached, at most.
 UNREACHED = {"vsx": 15, "vsx_p10": 140}
 
 
+@proved_objects.LEVELS
 @pytest.mark.parametrize("isa", UNREACHED)
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_kernel_is_proved(isa: str, part: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_every_kernel_is_proved(
+    isa: str, part: int, every: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """The instructions that are never reached are the compiler's alignment and a few branches that it failed
     to decide. A kernel with constants has two entry points: one for calls through a pointer, one for callers
     that share its table of contents.
     """
-    chosen = specs(isa)[part::PARTS]
+    update = request.config.getoption("--update-golden")
     assert len(specs(isa)) > 45
-    images = _images(chosen, tmp_path)
-    for spec in chosen:
+    files = _objects(specs(isa)[part::PARTS], tmp_path)
+    images = _loaded(files)
+    chosen = proved_objects.part(f"{isa} {part}", specs(isa)[part::PARTS], files, "elfv2")
+    for spec in chosen.to_prove(proved_objects.of_each_kind(specs(isa)), every or update):
         image = images[spec.symbol]
         report = prove_code(contract_of(spec, "elfv2"), image, spec.symbol, exhaustive=False)
         assert report.status is Status.PROVED, report.reason
         assert report.instructions - report.covered <= UNREACHED[isa], spec.symbol
         if spec.baked is not None and not spec.symbol.count("packets"):
             assert image.functions[spec.symbol].local == 8
-    proved_objects.confirm(chosen, "clang-19 -O2", request.config.getoption("--update-golden"))
+    chosen.confirm("clang-19 -O2", update)
 
 
 CLANG_14 = ("clang-14", CLANG[1])

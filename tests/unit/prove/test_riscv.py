@@ -25,7 +25,6 @@ from gfsmith.prove.machine.riscv.disassembler import disassemble
 from gfsmith.prove.machine.riscv.registers import VECTOR_BYTES
 from gfsmith.prove.verdict import Status
 from tests.support.golden_record import PROVED_OBJECTS
-from tests.support.levels import sample
 from tests.support.paths import ROOT
 from tests.unit.prove import proved_objects
 from tests.unit.prove.aarch64.compile import GEN_OUT, kernels
@@ -48,9 +47,12 @@ def _objects(chosen: Sequence[KernelSpec], folder: Path, compiler: Sequence[str]
     return kernels([("rvv", spec.symbol) for spec in chosen], folder, compiler)
 
 
+def _loaded(files: Sequence[Path]) -> dict[str, Image]:
+    return {symbol: image for image in map(load, files) for symbol in image.functions}
+
+
 def _images(chosen: Sequence[KernelSpec], folder: Path, compiler: Sequence[str] = CLANG) -> dict[str, Image]:
-    images = map(load, _objects(chosen, folder, compiler))
-    return {symbol: image for image in images for symbol in image.functions}
+    return _loaded(_objects(chosen, folder, compiler))
 
 
 def _named(name: str) -> KernelSpec:
@@ -63,23 +65,30 @@ def _lengths(spec: KernelSpec) -> tuple[int, ...]:
     return shortest, longest, others[specs().index(spec) % len(others)]
 
 
-@pytest.mark.parametrize("every", sample([False, True], False), ids=["three lengths", "every length"])
+def _again() -> tuple[KernelSpec, ...]:
+    """Return the kernels that each run proves: of each kind, and for each length."""
+    return proved_objects.of_each_kind(specs(), _lengths)
+
+
+@proved_objects.LEVELS
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_kernel_is_proved(
     part: int, every: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Every instruction is reached."""
-    chosen = specs()[part::PARTS]
+    """Every instruction is reached. `make test-long` proves every kernel for every length of vectors."""
+    update = request.config.getoption("--update-golden")
     assert len(specs()) > 50
-    images = _images(chosen, tmp_path)
-    for spec in chosen:
-        contract, lengths = contract_of(spec, "lp64d"), VECTOR_BYTES if every else _lengths(spec)
+    files = _objects(specs()[part::PARTS], tmp_path)
+    images = _loaded(files)
+    chosen = proved_objects.part(f"rvv {part}", specs()[part::PARTS], files, "lp64d")
+    for spec in chosen.to_prove(_again(), every or update):
+        contract, lengths = contract_of(spec, "lp64d"), VECTOR_BYTES if every or update else _lengths(spec)
         image = images[spec.symbol]
         report = prove_code(contract, image, spec.symbol, exhaustive=False, vector_bytes=lengths)
         assert report.status is Status.PROVED, report.reason
         assert report.vector_bytes == tuple(sorted(lengths)), spec.symbol
         assert report.instructions == report.covered, spec.symbol
-    proved_objects.confirm(chosen, "clang-19 -O2", request.config.getoption("--update-golden"))
+    chosen.confirm("clang-19 -O2", update)
 
 
 def test_the_record_has_every_kernel() -> None:
@@ -97,7 +106,7 @@ def test_kernels_of_another_level_are_proved(tmp_path: Path) -> None:
 
 def test_every_length_is_legal() -> None:
     """Powers of two from 128 to 65,536 bits; three lengths of each kernel are all lengths."""
-    assert {size for spec in specs() for size in _lengths(spec)} == set(VECTOR_BYTES)
+    assert {size for spec in _again() for size in _lengths(spec)} == set(VECTOR_BYTES)
     assert [8 * size for size in VECTOR_BYTES] == [128 << n for n in range(10)]
 
 

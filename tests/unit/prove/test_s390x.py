@@ -30,22 +30,30 @@ def _objects(chosen: Sequence[KernelSpec], folder: Path) -> list[Path]:
     return kernels([(ISA, spec.symbol) for spec in chosen], folder, CLANG)
 
 
+def _loaded(files: Sequence[Path]) -> dict[str, Image]:
+    return {symbol: image for image in map(load, files) for symbol in image.functions}
+
+
 def _images(chosen: Sequence[KernelSpec], folder: Path) -> dict[str, Image]:
-    images = map(load, _objects(chosen, folder))
-    return {symbol: image for image in images for symbol in image.functions}
+    return _loaded(_objects(chosen, folder))
 
 
+@proved_objects.LEVELS
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_kernel_is_proved(part: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_every_kernel_is_proved(
+    part: int, every: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """The instructions that are never reached belong to loops that clang unrolled further than needed."""
-    chosen = specs(ISA)[part::PARTS]
+    update = request.config.getoption("--update-golden")
     assert len(specs(ISA)) > 45
-    images = _images(chosen, tmp_path)
-    for spec in chosen:
+    files = _objects(specs(ISA)[part::PARTS], tmp_path)
+    images = _loaded(files)
+    chosen = proved_objects.part(f"{ISA} {part}", specs(ISA)[part::PARTS], files, ABI)
+    for spec in chosen.to_prove(proved_objects.of_each_kind(specs(ISA)), every or update):
         report = prove_code(contract_of(spec, ABI), images[spec.symbol], spec.symbol, exhaustive=False)
         assert report.status is Status.PROVED, report.reason
         assert report.instructions - report.covered <= 65, spec.symbol
-    proved_objects.confirm(chosen, "clang-19 -O2", request.config.getoption("--update-golden"))
+    chosen.confirm("clang-19 -O2", update)
 
 
 def test_the_record_has_every_kernel() -> None:

@@ -57,13 +57,22 @@ def _lengths(spec: KernelSpec) -> tuple[int, ...]:
     return shortest, longest, others[number % len(others)]
 
 
+def _again() -> tuple[KernelSpec, ...]:
+    """Return the kernels that each run proves: of each kind, and for each length of each instruction set."""
+    return proved_objects.of_each_kind(specs(), lambda spec: (spec.isa.name, _lengths(spec)))
+
+
+@proved_objects.LEVELS
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_kernel_is_proved(part: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_every_kernel_is_proved(
+    part: int, every: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     update = request.config.getoption("--update-golden")
-    chosen = specs()[part::PARTS]
-    images = {symbol: image for image in map(load, _objects(chosen, tmp_path)) for symbol in image.functions}
+    files = _objects(specs()[part::PARTS], tmp_path)
+    images = {symbol: image for image in map(load, files) for symbol in image.functions}
     unreached = 0
-    for spec in chosen:
+    chosen = proved_objects.part(f"sve {part}", specs()[part::PARTS], files, "aapcs64")
+    for spec in chosen.to_prove(_again(), every or update):
         lengths = SCALABLE_BYTES if update else _lengths(spec)
         contract, image = contract_of(spec, "aapcs64"), images[spec.symbol]
         report = prove_code(contract, image, spec.symbol, exhaustive=False, vector_bytes=lengths)
@@ -71,13 +80,13 @@ def test_every_kernel_is_proved(part: int, tmp_path: Path, request: pytest.Fixtu
         assert set(report.vector_bytes) == set(lengths)
         unreached += report.instructions - report.covered
     assert unreached < 20
-    proved_objects.confirm(chosen, COMPILER, update)
+    chosen.confirm(COMPILER, update)
 
 
 def test_every_length_has_kernels() -> None:
     """The lengths of the kernels are all lengths, for each instruction set."""
     for isa in ISAS:
-        found = {length for spec in specs() if spec.isa.name == isa for length in _lengths(spec)}
+        found = {length for spec in _again() if spec.isa.name == isa for length in _lengths(spec)}
         assert found == set(SCALABLE_BYTES)
     assert [8 * size for size in SCALABLE_BYTES] == list(range(128, 2049, 128))
 
