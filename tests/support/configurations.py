@@ -32,7 +32,7 @@ def fewest_kernels(isas: Iterable[str]) -> str:
 def known_proofs(cache: Path, *names: str) -> None:
     """Copy the proofs of `make gen`, or those with the names, into a cache of gfsmith. Results are keyed by
     content, so they are valid for any run that generates the same kernels. For tests that are not about
-    proving. Those of checksums, which every build needs, take 13 seconds of CPU time (AMD EPYC, Zen 4).
+    proving. Those of checksums, which every build needs, take 43 seconds of CPU time (AMD EPYC, Zen 4).
     """
     cache.mkdir(parents=True, exist_ok=True)
     for name in names or ("proofs", "algebra", "checksums"):
