@@ -15,7 +15,8 @@ from tests.support.machines import runtime_sources
 from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
-PROGRAMS = ("parallel", "pool")
+#: Programs, and seconds after which one with an error that does not end is detected.
+PROGRAMS = {"parallel": 10, "pool": 5}
 
 #: The program that detects the error, and the error.
 MUTANTS = (
@@ -76,7 +77,7 @@ def test_the_program_detects_the_error(
 ) -> None:
     sources = [ROOT / path for path in runtime_sources() if path.stem in ("parallel", "pool", "thread")]
     wrong = compiler.link_error(objects[name], mutant, sources)
-    assert detects(wrong, 10, cpu=4)
+    assert detects(wrong, PROGRAMS[name], cpu=4)
 
 
 def test_a_build_without_threads(compiler: Compiler) -> None:
