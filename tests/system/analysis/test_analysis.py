@@ -45,11 +45,12 @@ def functions(driver: str, sources: tuple[Path, ...]) -> set[str]:
     return {alarm.function for alarm in alarms if not any(entry.covers(alarm) for entry in own)}
 
 
-#: One more access of the runtime beyond its array, in a driver that takes half a minute.
-LONG = next(fault for fault in FAULTS if fault[0] == "encode-scalar")
+#: One error of each function of the parsers, and one access beyond an array; the drivers of the others that
+#: access one take half a minute each.
+KEPT = [FAULTS[number] for number in (0, 2, 3, 5)]
 
 
-@pytest.mark.parametrize("fault", sample(FAULTS, *(each for each in FAULTS if each != LONG)), ids=name)
+@pytest.mark.parametrize("fault", sample(FAULTS, *KEPT), ids=name)
 def test_eva_finds_the_error(fault: tuple[str, Mutant, str], tmp_path: Path) -> None:
     driver, mutant, place = fault
     sources = BY_NAME[driver].sources
