@@ -46,7 +46,6 @@ def test_results(plain: Path, build: Path, tmp_path: Path, optane: Path) -> None
     assert calls == len(POLICIES) * CALLS
 
 
-@pytest.mark.campaign
 def test_results_under_sanitizers(sanitized: Path, build: Path, tmp_path: Path, optane: Path) -> None:
     """No access outside of shards happens: prefetched pointers are never dereferenced."""
     native = program("results", tmp_path, sanitized, build, *SANITIZE)
@@ -191,7 +190,6 @@ def test_interface(sanitized: Path, build: Path, tmp_path: Path) -> None:
     assert isinstance(decided["calls"], int) and 0 < decided["calls"] <= 500  # search_calls
 
 
-@pytest.mark.campaign
 def test_threads_under_sanitizer(threaded: Path, build: Path, tmp_path: Path) -> None:
     """Four threads share codecs. Searches change threads after 1 ms; after a second, all threads are counted,
     however late the system runs them."""
