@@ -47,6 +47,14 @@ def sample(values: Iterable[Any], *kept: Any) -> list[Any]:
     ]
 
 
+def share(values: Iterable[Any], count: int) -> list[Any]:
+    """Parameters of which `make test` and `make test-all` run each `count`th, `make test-long` the others."""
+    return [
+        value if number % count == 0 else marked(value, pytest.mark.long)
+        for number, value in enumerate(values)
+    ]
+
+
 def marked(value: Any, mark: pytest.MarkDecorator) -> Any:
     """Return a parameter with one more mark."""
     param = value if isinstance(value, _PARAM) else pytest.param(value)

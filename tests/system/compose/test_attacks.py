@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.levels import share
 from tests.support.mutation import Mutant
 from tests.system.compose.attacker import ATTACKS, SEND, Attack, Attacker, Message, drop, forge, repeat
 from tests.system.compose.output_lines import OutputLines
@@ -132,7 +133,7 @@ MUTANTS: dict[str, tuple[Callable[[Nodes], None], Mutant]] = {
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize("name", share(MUTANTS, 2))
 def test_mutant(plain: Library, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OutputLines.__init__, "__defaults__", (3.0,))
     act, mutant = MUTANTS[name]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.levels import first
+from tests.support.levels import first, share
 from tests.support.mutation import Mutant
 from tests.system.compose.support import NATIVE, Library, with_error
 
@@ -168,7 +168,9 @@ def test_threads(threaded: Library, case: str) -> None:
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("name", "words", "mutant"), MUTANTS, ids=str)
+@pytest.mark.parametrize(
+    ("name", "words", "mutant"), share((pytest.param(*each) for each in MUTANTS), 2), ids=str
+)
 def test_mutant(sanitized: Library, tmp_path: Path, name: str, words: str, mutant: Mutant) -> None:
     """With one line of the library changed, the program fails."""
     made = with_error(sanitized, mutant, tmp_path, name, *sources(name), options=options(name))

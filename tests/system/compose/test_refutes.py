@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.levels import share
 from tests.support.mutation import Mutant
 from tests.system.compose.support import Library, with_error
 from tests.system.compose.test_links import LINKS
@@ -42,7 +43,9 @@ MUTANTS = (
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("scenario", "mutant"), MUTANTS, ids=[scenario for scenario, _ in MUTANTS])
+@pytest.mark.parametrize(
+    ("scenario", "mutant"), share((pytest.param(*each, id=each[0]) for each in MUTANTS), 2)
+)
 def test_mutant(plain: Library, tmp_path: Path, scenario: str, mutant: Mutant) -> None:
     program = with_error(plain, mutant, tmp_path, "links", *sorted(LINKS.glob("[!s]*.c")))
     done = subprocess.run(

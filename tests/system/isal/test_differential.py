@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.levels import first
+from tests.support.levels import first, share
 from tests.support.mutation import Mutant, plant
 from tests.system.isal.support import (
     ISAS,
@@ -117,7 +117,9 @@ MUTANTS = (
 )
 
 
-@pytest.mark.parametrize(("mutant", "isa", "noticed"), MUTANTS, ids=str)
+@pytest.mark.parametrize(
+    ("mutant", "isa", "noticed"), share((pytest.param(*each) for each in MUTANTS), 2), ids=str
+)
 def test_an_error_is_detected(
     build: Path, differential: Path, tmp_path: Path, mutant: Mutant, isa: str, noticed: str
 ) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from gfsmith.field import Field
+from tests.support.levels import sample
 from tests.system.kernels.support import Bytes, call_kernel, galois_field, pointers
 
 LENGTHS = (1, 16, 63, 64, 100, 1000, 4097)
@@ -113,7 +114,7 @@ def dot_kernels(kernels: Sequence[Any], isa: str) -> list[Any]:
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("encode", [isal_encode, jerasure_encode])
+@pytest.mark.parametrize("encode", sample([isal_encode, jerasure_encode], isal_encode))
 def test_dot_kernels_agree_with_a_library(
     library: Any, kernels: list[Any], require_isa: Any, isa: str, encode: Encode
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.compiler import Compiler, detects, run_program
+from tests.support.levels import share
 from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
@@ -64,7 +65,7 @@ def program(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Compiler(build, tmp_path_factory.mktemp("batches")).compile("batches")
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+@pytest.mark.parametrize("mutant", share(MUTANTS, 2), ids=str)
 def test_the_program_detects_the_error(mutant: Mutant, compiler: Compiler, program: Path) -> None:
     wrong = compiler.link_error(program, mutant, SOURCES)
     assert detects(wrong, 20, cpu=10)

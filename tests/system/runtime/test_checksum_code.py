@@ -33,7 +33,7 @@ from gfsmith.prove.machine.prove import Report
 from gfsmith.prove.verdict import Status
 from tests.support import checksum_routines
 from tests.support.folders import once, product
-from tests.support.levels import sample
+from tests.support.levels import sample, share
 from tests.support.paths import ROOT
 from tools.mutation.classify import EQUIVALENT, classify, difference
 from tools.mutation.mutants import ORIGIN, decode, mutants, without
@@ -43,7 +43,8 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the libr
 
 ROUTINES = functions(routine for routine in checksum_routines.ROUTINES if routine.set in X86)
 ABI = "sysv"
-MUTANTS = 8  #: of each routine
+MUTANTS = 8  #: of each routine, in PARTS, of which one stays in `make test`
+PARTS = 4
 
 
 def place() -> tuple[Path, str]:
@@ -156,7 +157,7 @@ def _of_each_kind() -> list[str]:
     return kept
 
 
-#: Code of other builds of the same source: all routines are proved, or those of _of_each_kind.
+#: Code of other builds of the same source, and errors in code: of all routines, or of those of _of_each_kind.
 each_build = pytest.mark.parametrize(
     "every", sample([False, True], False), ids=["each kind", "every routine"]
 )
@@ -323,13 +324,14 @@ def _edited(code: bytes, at: int, edit: Callable[[Instruction], None] | None) ->
     return code[:at] + data + b"\x90" * (old.len - len(data)) + code[at + old.len :]
 
 
+@each_build
 @pytest.mark.parametrize("error", WRONG)
-def test_errors_are_refuted(error: str) -> None:
-    """The error at the first and at the last place of every routine. Some errors make code that the prover
+def test_errors_are_refuted(error: str, every: bool) -> None:
+    """The error at the first and at the last place of the routines. Some errors make code that the prover
     cannot follow to its end."""
     chosen, edit = WRONG[error]
     found = Counter[Status]()
-    for symbol in ROUTINES:
+    for symbol in ROUTINES if every else _of_each_kind():
         places = [instr.ip - ORIGIN for instr in decode(code(symbol)) if chosen(instr)]
         for at in sorted({*places[:1], *places[-1:]}):
             new = _edited(code(symbol), at, edit)
@@ -339,7 +341,7 @@ def test_errors_are_refuted(error: str) -> None:
             assert report.status is not Status.PROVED, f"{symbol} at {at}"
             found[report.status] += 1
     assert found[Status.REFUTED] > found[Status.UNSUPPORTED]
-    assert found.total() >= (10 if "crc32" not in error and error not in _FEW else 2)
+    assert found.total() >= (10 if every and "crc32" not in error and error not in _FEW else 2)
 
 
 @pytest.mark.parametrize("symbol", [s for s in ROUTINES if "_normal_" in s and "_group_" not in s])
@@ -395,15 +397,16 @@ def _padding(code: bytes) -> frozenset[int]:
     return frozenset(found)
 
 
+@pytest.mark.parametrize("part", share(range(PARTS), PARTS))
 @pytest.mark.parametrize("symbol", ROUTINES)
-def test_mutants_are_rejected_or_equivalent(symbol: str) -> None:
+def test_mutants_are_rejected_or_equivalent(symbol: str, part: int) -> None:
     """A sample of all changes of a bit, a byte or an operand, and of removed instructions."""
     (routine, *_), original = ROUTINES[symbol], code(symbol)
     every = mutants(original, routine.block // max(len(routine.before), 1))
     unreached = _padding(original)  # nor of the landing pad, which may be absent
     every = [mutant for mutant in every if mutant.at > 0 and mutant.at not in unreached]
     wrong = []
-    for mutant in random.Random(symbol).sample(every, MUTANTS):
+    for mutant in random.Random(symbol).sample(every, MUTANTS)[part::PARTS]:
         report = prove(symbol, mutant.code)
         equivalent = classify(original, mutant.code) in EQUIVALENT or any(
             known(original, mutant.code) for known in (_same_sum, _cleared_twice, _keeps_other_zeros)

@@ -16,6 +16,7 @@ from gfsmith.prove.machine.formats.load import load
 from gfsmith.prove.machine.prove import Report
 from gfsmith.prove.verdict import Status
 from tests.support.folders import product
+from tests.support.levels import share
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="there is no such function")
@@ -90,7 +91,7 @@ def test_the_function_is_proved(tmp_path: Path) -> None:
     assert _proved(tmp_path, (ROOT / "gen_out" / "crc_kernels.inc").read_text())
 
 
-@pytest.mark.parametrize("error", WRONG)
+@pytest.mark.parametrize("error", share(WRONG, 2))
 def test_errors_are_refuted(error: str, tmp_path: Path) -> None:
     product("libgfsmith.a", "lib")
     name, pattern, replacement = WRONG[error]

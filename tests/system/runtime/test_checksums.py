@@ -15,6 +15,7 @@ from gfsmith.field.checksum import CHECKSUMS
 from tests.oracle.crc import checksums
 from tests.support.compiler import Compiler
 from tests.support.cpu import cpu_flags
+from tests.support.levels import share
 from tests.support.library import (
     AUTO,
     CACHED,
@@ -433,7 +434,7 @@ MUTANTS = (
 )
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+@pytest.mark.parametrize("mutant", share(MUTANTS, 2), ids=str)
 def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
     api = Api(compiler.library_with_error(mutant, SOURCES))
     codec = api.create("cauchy", 4, 2)

@@ -28,7 +28,7 @@ from gfsmith.kernel.operation import ADDITIONS, BUTTERFLIES, Operation
 from tests.oracle import transforms as oracle
 from tests.oracle.wide import POLYNOMIALS, elements
 from tests.support.compiler import Compiler
-from tests.support.levels import sample
+from tests.support.levels import sample, share
 from tests.support.library import NATIVE, OK
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
@@ -479,7 +479,7 @@ MUTANTS = (
 )
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+@pytest.mark.parametrize("mutant", share(MUTANTS, 2), ids=str)
 def test_the_proofs_refute_the_error(mutant: Mutant, compiler: Compiler) -> None:
     """The last setup, which most errors affect, is the first one."""
     source, wrong = plant(mutant, SOURCES, compiler.output)

@@ -15,6 +15,7 @@ from tests.oracle import jam
 from tests.oracle import wide as oracle
 from tests.oracle.peers import Request, peer
 from tests.support.compiler import Compiler
+from tests.support.levels import share
 from tests.support.library import EINVAL, ETOOMANY, OK, Api, Bytes
 from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
@@ -499,7 +500,7 @@ MUTANTS = (
 )
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+@pytest.mark.parametrize("mutant", share(MUTANTS, 2), ids=str)
 def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
     api = Api(compiler.library_with_error(mutant, SOURCES))
     with pytest.raises(AssertionError):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.support.compiler import Compiler
+from tests.support.levels import share
 from tests.support.library import EINVAL, ETOOMANY, OK, Api, Bytes
 from tests.support.mutation import Mutant
 from tests.system.runtime.test_wide import SOURCES, Wide, addresses, call, placed
@@ -216,7 +217,7 @@ def passes(api: Api) -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+@pytest.mark.parametrize("mutant", share(MUTANTS, 2), ids=str)
 def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
     assert not passes(Api(compiler.library_with_error(mutant, SOURCES)))
 

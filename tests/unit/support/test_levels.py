@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.levels import first, sample
+from tests.support.levels import first, sample, share
 from tests.support.paths import ROOT
 
 MODULE = """
@@ -50,5 +50,6 @@ def test_only_parameters_can_be_kept() -> None:
         ["campaign", "long"],
         ["campaign"],
     ]
+    assert [bool(getattr(value, "marks", [])) for value in share("abcde", 2)] == [False, True] * 2 + [False]
     with pytest.raises(AssertionError, match="no parameters"):
         sample(["a", "b"], "c")
