@@ -65,6 +65,7 @@ def counting_library(folder: Path, baked: list[str]) -> None:
     run(
         ROOT,
         *("make", "lib", f"GFSMITH_GENERATED={folder}/gen_out", f"BUILD={folder}/build"),
+        "CFLAGS=-O0",
         f"LDFLAGS={folder}/count.o {wraps}",
     )
 
