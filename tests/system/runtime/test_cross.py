@@ -21,6 +21,7 @@ from tests.support.machines import MACHINES, STRICT, Machine, call, emulated, in
 from tests.support.paths import ROOT
 
 CLANG = ("aarch64-linux-gnu", "riscv64-linux-gnu")  # with clang-19; the others with gcc
+FAST = "-DCMAKE_BUILD_TYPE=Debug"  #: CMake compiles without optimisation
 #: make builds for the first two machines and CMake for the others, each with clang and with gcc;
 #: `make test-long` runs make for all.
 each_machine = pytest.mark.parametrize("machine", sample(MACHINES, *MACHINES[:2]), ids=str)
@@ -48,7 +49,8 @@ def expected(build: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def make(generated: Path, build: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = ["make", "lib", f"BUILD={build}", f"GFSMITH_GENERATED={generated}", "CFLAGS=-O1 -g", *arguments]
+    folders = (f"BUILD={build}", f"GFSMITH_GENERATED={generated}")
+    command = ["make", "lib", *folders, "CFLAGS=-O1 -g", *arguments]  # a later CFLAGS among them counts
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
@@ -105,10 +107,10 @@ def test_cmake(machine: Machine, generated: Path, tmp_path: Path, expected: str)
 @pytest.mark.needs("build systems", "mingw", "wine")
 def test_windows(generated: Path, tmp_path: Path) -> None:
     """A static library of COFF objects, by make and by CMake."""
-    done = make(generated, tmp_path / "make", "CROSS=x86_64-w64-mingw32", "ISA=sse")
+    done = make(generated, tmp_path / "make", "CROSS=x86_64-w64-mingw32", "ISA=sse", "CFLAGS=-O0")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     toolchain = ROOT / "packaging/cmake/toolchains/x86_64-w64-mingw32.cmake"
-    done = cmake(generated, tmp_path / "cmake", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}")
+    done = cmake(generated, tmp_path / "cmake", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", FAST)
     assert done.returncode == 0, done.stderr
     call(["cmake", "--build", tmp_path / "cmake"])
     for folder in ("make", "cmake"):
@@ -123,9 +125,9 @@ def test_single_set(way: str, generated: Path, tmp_path: Path, expected: str) ->
     """One set on this machine: the shared library, without any symbol of CPU detection."""
     build = tmp_path / "build"
     if way == "make":
-        done = make(generated, build, "ISA=sse")
+        done = make(generated, build, "ISA=sse", "CFLAGS=-O0")
     else:
-        done = cmake(generated, build, "-DGFSMITH_SINGLE_ISA=sse", "-DBUILD_SHARED_LIBS=ON")
+        done = cmake(generated, build, "-DGFSMITH_SINGLE_ISA=sse", "-DBUILD_SHARED_LIBS=ON", FAST)
         call(["cmake", "--build", build])
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     exported = call(["nm", "-D", "--defined-only", build / "libgfsmith.so"])

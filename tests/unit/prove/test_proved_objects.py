@@ -1,4 +1,4 @@
-"""Which compiled kernels a run proves: all of other files or contracts than the recorded ones."""
+"""All compiled kernels of other files or contracts than the recorded ones are proved."""
 
 from __future__ import annotations
 
