@@ -56,6 +56,9 @@ UPDATES_OF_BLOCKS = {"update_lines": LINE, "update_blocks": 4 * LINE}
 #: The operations that also encode -> their numbers of destinations.
 ENCODES = {f"encode{outputs}": outputs for outputs in range(1, 5)}
 
+#: The sources of every whole ENCODED_GROUP that those for one check advance by words, by crc32 instructions.
+STEPPED, ENCODED_GROUP = (1, 5), 8
+
 
 class Act(Enum):
     """The function of one instruction."""
@@ -122,7 +125,8 @@ class Routine:
     - "fold_copy": the same, but instead of prefetching it copies the data, around the cache
     - ENCODES: a message of LINE bytes and `block` bytes of data become a message of LINE bytes. The function
       has such a step for each source, and for each destination, the bytes of which it computes and stores;
-      its loop over the steps is around those over the shards
+      its loop over the steps is around those over the shards. With `words`, the code of a crc32 instruction
+      for a word, the sources STEPPED have a register in the first bytes of their messages instead
     - "narrow_line": the message of LINE bytes becomes one of GROUP bytes
     - "group": the group of two words becomes the register after it
     - "word", "half", "quarter", "byte": `block` bytes of data change the register
@@ -146,6 +150,7 @@ class Routine:
     lead: int = 0
     window: tuple[Value, ...] = ()
     between: int = 0
+    words: tuple[Instr, ...] = ()
 
     @property
     def order(self) -> str:

@@ -136,12 +136,12 @@ static void run_piece(checked_work *w, const checked_span *s) {
  * faster. */
 static gfs_crc_encode *fused_loop(const checked_work *w) {
   const gfs_map *map = w->map;
-  const gfs_crc_shards *sums = w->checked->sums;
+  gfs_crc_shards *sums = w->checked->sums;
   unsigned outputs = map->pass[0].outputs;
   if (!w->fetched || w->len < FUSED_MIN || map->inputs > FUSED_SOURCES || w->checked->dst == NULL ||
       map->format != GFS_FORMAT_affine || outputs != map->pass[map->dots].outputs)
     return NULL;
-  return gfs_crc_shards_encode(sums, outputs);
+  return gfs_crc_shards_encode(sums, map->inputs, outputs);
 }
 
 /* Run the loop on a span of whole steps, then the other passes. After the last bytes a row without

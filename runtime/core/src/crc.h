@@ -77,7 +77,11 @@ typedef void gfs_crc_fold_copy(const gfs_crc *crc, uint8_t *messages, unsigned s
 typedef void gfs_crc_encode(size_t len, size_t k, const uint8_t *coeffs, uint8_t *const *shards,
                             const gfs_crc *crc, uint8_t *messages, size_t ahead, size_t streamed);
 
-enum { GFS_CRC_STEP = 2 * GFS_CRC_LINE, GFS_CRC_ENCODED_MAX = 4 };
+enum { GFS_CRC_STEP = 2 * GFS_CRC_LINE, GFS_CRC_ENCODED_MAX = 4, GFS_CRC_ENCODED_GROUP = 8 };
+
+/* Does a function of encode_words advance this shard of a whole GFS_CRC_ENCODED_GROUP, of those
+ * that are read, by words? Then the first word of its message is a register instead. */
+static inline bool gfs_crc_encode_steps(unsigned shard) { return shard % 4 == 1; }
 
 /* Replace a message of GFS_CRC_LINE bytes by one of GFS_CRC_GROUP bytes that has the same
  * remainder. */
@@ -124,6 +128,7 @@ typedef struct gfs_crc_set {
   gfs_crc_fold_copy *fold_copy[GFS_CRC_ORDERS]; /* NULL: the set has no stores around the cache */
   /* By the number of shards that are written, less 1; for reflected checks. NULL: there is none. */
   gfs_crc_encode *encode[GFS_CRC_ENCODED_MAX];
+  gfs_crc_encode *encode_words[GFS_CRC_ENCODED_MAX]; /* for checks with a crc32 instruction */
   gfs_crc_narrow *narrow_line[GFS_CRC_ORDERS];
   gfs_crc_group *group[GFS_CRC_ORDERS];
   gfs_crc_steps *steps[GFS_CRC_INSTRUCTIONS]; /* NULL: there is no such instruction */

@@ -1,4 +1,6 @@
 /* The generated routines of gfsmith_checksum.h, and their choice. */
+#include <string.h>
+
 #include "cpu.h"
 #include "crc.h"
 #include "inlining.h"

@@ -23,13 +23,28 @@ gfsmith_status gfs_crc_shards_begin(gfs_crc_shards *shards, gfsmith_checksum kin
 
 void gfs_crc_shards_number(gfs_crc_shards *shards, unsigned first, unsigned count,
                            const uint8_t *index, uint64_t *states) {
+  shards->stepped = 0; /* another stripe of a batch may have taken another way */
   for (unsigned n = 0; n < count; n++)
     shards->state[first + n] = &states[index != NULL ? index[n] : first + n];
 }
 
-gfs_crc_encode *gfs_crc_shards_encode(const gfs_crc_shards *shards, unsigned outputs) {
-  bool any = shards->folded && shards->crc->order == GFS_CRC_REFLECTED;
-  return any && outputs <= GFS_CRC_ENCODED_MAX ? shards->set->encode[outputs - 1] : NULL;
+/* The function by which a register takes the crc32 instruction's way; NULL: there is none. */
+static gfs_crc_steps *steps_of(const gfs_crc_shards *shards) {
+  return shards->set->steps[shards->crc->instruction];
+}
+
+gfs_crc_encode *gfs_crc_shards_encode(gfs_crc_shards *shards, unsigned inputs, unsigned outputs) {
+  if (!shards->folded || shards->crc->order != GFS_CRC_REFLECTED || outputs > GFS_CRC_ENCODED_MAX)
+    return NULL;
+  gfs_crc_encode *words = shards->set->encode_words[outputs - 1];
+  if (words == NULL || steps_of(shards) == NULL)
+    return shards->set->encode[outputs - 1];
+  shards->stepped = inputs / GFS_CRC_ENCODED_GROUP * GFS_CRC_ENCODED_GROUP;
+  return words;
+}
+
+static bool is_stepped(const gfs_crc_shards *shards, unsigned shard) {
+  return shard < shards->stepped && gfs_crc_encode_steps(shard);
 }
 
 static void fold_row(gfs_crc_shards *shards, const gfs_crc_row *row, size_t lines) {
@@ -39,6 +54,18 @@ static void fold_row(gfs_crc_shards *shards, const gfs_crc_row *row, size_t line
     shards->set->fold_copy[crc->order](crc, messages, row->count, lines, row->data, row->copy);
   else
     shards->set->fold_line[crc->order](crc, messages, row->count, lines, row->data, row->ahead);
+}
+
+/* Replace the messages of shards that have registers by those after the first piece. */
+static void step_first(gfs_crc_shards *shards, const gfs_crc_row *row) {
+  for (unsigned n = 0; n < row->count; n++) {
+    unsigned shard = row->first + n;
+    if (!is_stepped(shards, shard))
+      continue;
+    uint64_t state = gfs_crc_to_register(shards->crc, *shards->state[shard]);
+    state = steps_of(shards)(state, row->len, row->data[n]);
+    memcpy(shards->message[shard], &state, sizeof state);
+  }
 }
 
 /* Fold the first piece of every shard. The first line becomes the message, and the state is added
@@ -62,6 +89,7 @@ static void fold_first(gfs_crc_shards *shards, const gfs_crc_row *row, size_t li
   }
   if (lines > 1)
     fold_row(shards, &rest, lines - 1);
+  step_first(shards, row);
 }
 
 /* The register after a message, which is overwritten, and a tail of less than a line, which becomes
@@ -87,8 +115,11 @@ static void finish_row(gfs_crc_shards *shards, const gfs_crc_row *row) {
   size_t tail = row->len % GFS_CRC_LINE;
   for (unsigned n = 0; n < row->count; n++) {
     unsigned shard = row->first + n;
-    uint64_t state =
-        last_register(shards, shards->message[shard], tail, row->data[n] + row->len - tail);
+    uint8_t *message = shards->message[shard];
+    const uint8_t *data = row->data[n] + row->len - tail;
+    uint64_t state = is_stepped(shards, shard)
+                         ? steps_of(shards)(gfs_crc_word_reflected(message), tail, data)
+                         : last_register(shards, message, tail, data);
     *shards->state[shard] = gfs_crc_from_register(shards->crc, state);
   }
 }

@@ -17,8 +17,9 @@ typedef struct gfs_crc_shards {
   uint64_t *state[GFSMITH_MAX_SHARDS]; /* of the caller; written with the last piece */
   const gfs_crc *crc;
   const gfs_crc_set *set;
-  size_t len;  /* bytes of every shard in this call */
-  bool folded; /* messages instead of checksums */
+  size_t len;       /* bytes of every shard in this call */
+  bool folded;      /* messages instead of checksums */
+  unsigned stepped; /* the first shards, of which gfs_crc_encode_steps have registers */
 } gfs_crc_shards;
 
 /* The same piece of consecutive shards. Pieces follow each other, and their lengths are multiples
@@ -47,8 +48,9 @@ static inline bool gfs_crc_shards_copy(const gfs_crc_shards *shards) {
   return shards->folded && shards->set->fold_copy[shards->crc->order] != NULL;
 }
 
-/* The function that encodes `outputs` shards and folds all of them in one loop; NULL: none. */
-gfs_crc_encode *gfs_crc_shards_encode(const gfs_crc_shards *shards, unsigned outputs);
+/* The function that encodes `outputs` shards of `inputs` and folds all of them in one loop; NULL:
+ * none. It has the pieces between the first one and the last, whose rows begin and finish. */
+gfs_crc_encode *gfs_crc_shards_encode(gfs_crc_shards *shards, unsigned inputs, unsigned outputs);
 
 /* Advance whole shards in a pass of their own. */
 void gfs_crc_shards_update(const gfs_crc_shards *shards, unsigned first, unsigned count,

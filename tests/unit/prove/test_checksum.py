@@ -144,7 +144,7 @@ def _wrong(instr: Instr) -> Iterator[Instr]:
 
 def _mutants(routine: Routine) -> Iterator[Routine]:
     """Yield the wrong variants of every kind of instruction of each section, and of the loop."""
-    for section in ("head", "body", "close"):
+    for section in ("head", "body", "close", "words"):
         code: tuple[Instr, ...] = getattr(routine, section)
         for act in Act:
             places = [n for n, instr in enumerate(code) if instr.act is act]
@@ -169,6 +169,7 @@ MUTATED = [s for s in BY_SYMBOL if not s.endswith(("avx512", "pmull"))]
 MUTATED += [s for s in BY_SYMBOL if s.startswith(("gfs_bytes8_", "gfs_bytes37_", "gfs_bytes64_"))]
 _UPDATES = ("group16", "half32", "bytes37", "few65", "wide193", "wide385", "lines", "blocks")
 MUTATED += [s for s in BY_SYMBOL if s.startswith(tuple(f"gfs_update_{name}_" for name in _UPDATES))]
+MUTATED += [s for s, routine in BY_SYMBOL.items() if routine.words]
 
 
 @pytest.mark.parametrize("symbol", MUTATED)

@@ -4,6 +4,10 @@ A step takes the next bytes of every shard, and products of two sources are adde
 block has loads of its own: the CPU prefetches for a load that advances by the same distance each time. So the
 sources behind whole blocks are not in a loop.
 
+Where a routine advances sources by words, each pair of sources has a line of one of them, so that the
+instructions, each of which waits for the one before it, overlap with products. More registers at once would
+be more than the CPU has.
+
 An entry of the coefficients is loaded in assembler: as the operand of a product LLVM up to 19 encodes it with
 a wrong displacement (llvm-project, pull request 120340). The other assembler statements have no instructions.
 They keep gcc 12 from computing more in advance than there are registers for.
@@ -14,11 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from gfsmith.emit.c.checksum_spelling import Spelling
-from gfsmith.ir.folding import ENCODES, LINE, WORD, Act, Instr, Routine
+from gfsmith.emit.c.checksum_sets import INSTRUCTIONS
+from gfsmith.emit.c.checksum_spelling import Spelling, Words
+from gfsmith.ir.folding import ENCODED_GROUP, ENCODES, LINE, STEPPED, WORD, Act, Instr, Routine
 
-_BLOCK = 8  #: sources of an iteration, a power of two
+_BLOCK = ENCODED_GROUP  #: sources of an iteration, a power of two
 _WORDS = {1: "one", 2: "two"}  #: numbers of sources that a function adds
+_HALF = "half"  #: a function that adds two sources and folds the first one
+_INSTRUCTIONS = "sse42"
 
 #: Instructions -> their statements.
 Lines = Callable[[Sequence[Instr], Spelling], list[str]]
@@ -29,10 +36,12 @@ def context(routine: Routine, spelling: Spelling, lines: Lines) -> dict[str, obj
     code = _Code(routine, spelling)
     parts = [_BLOCK >> n for n in range(_BLOCK.bit_length())]
     return {
+        "words": lines(routine.words, Words(routine.order, INSTRUCTIONS[_INSTRUCTIONS].calls)),
+        "advance": code.advance,
         "constants": lines([instr for instr in routine.head if instr.act is Act.CONSTANTS], spelling),
         "given": f"v{code.given[0]}",
         "sums": ["zero"] * (code.outputs * len(code.vectors)),
-        "adders": [(code.adder(count), code.added(count)) for count in _WORDS],
+        "adders": code.adders(),
         "parts": [(count, count * code.outputs * WORD, code.calls(count)) for count in parts],
         "outputs": [code.output(number) for number in range(code.outputs)],
     }
@@ -54,35 +63,54 @@ def message(routine: Routine, spelling: Spelling, lines: Lines) -> dict[str, obj
 
 class _Code:
     """The statements of a routine. given: the values that are no part of its function for messages:
-    constants, then the vectors of a step."""
+    constants, then the vectors of a step. advance: the function that advances a register by words."""
 
     def __init__(self, routine: Routine, spelling: Spelling) -> None:
         self._routine, self._spelling = routine, spelling
         self.outputs = ENCODES[routine.operation]
         self.vectors = range(routine.block // LINE)
         self.message = f"gfs_encode_message_{routine.order}__{routine.set}"
+        self.advance = f"gfs_encode_words_{routine.check.lower()}__{routine.set}"
         constants = [instr.result for instr in routine.head if instr.act is Act.CONSTANTS]
         self.given = [*constants, *(instr.result for instr in routine.body if instr.act is Act.LOAD)]
 
-    def adder(self, count: int) -> str:
-        """Return the name of the function that adds some sources to the sums."""
-        return self._routine.symbol.replace(
-            f"_{self._routine.order}", f"_{_WORDS[count]}_{self._routine.order}"
-        )
+    def adders(self) -> dict[str, list[str]]:
+        """Return the functions that add some sources to the sums: their names and statements. A routine for
+        one check has those of the routine for all checks besides."""
+        if self._routine.words:
+            return {self._adder(_HALF): self._added(2, 1)}
+        return {self._adder(name): self._added(count, count) for count, name in _WORDS.items()}
+
+    def _adder(self, name: str) -> str:
+        return f"gfs_{self._routine.operation}_{name}_{self._routine.order}__{self._routine.set}"
 
     def calls(self, count: int) -> list[str]:
         """Return the calls that add a number of sources."""
         few, entries = min(count, max(_WORDS)), WORD * self.outputs
-        return [
-            f"{self.adder(few)}(sum, from + {j}, message + {LINE * j}, table + {entries * j}, at, ahead,"
-            f" v{self.given[0]});"
-            for j in range(0, count, few)
-        ]
+        found = []
+        for j in range(0, count, few):
+            stepped = bool(self._routine.words) and count == _BLOCK
+            name = self._adder(_HALF if stepped and j + 1 in STEPPED else _WORDS[few])
+            places = f"from + {j}, message + {LINE * j}, table + {entries * j}"
+            found.append(f"{name}(sum, {places}, at, ahead, v{self.given[0]});")
+            found += self._advanced(j // few) if stepped else []
+        return found
 
-    def added(self, count: int) -> list[str]:
-        """Return the statements of the function that adds sources."""
+    def _advanced(self, pair: int) -> list[str]:
+        """Return the statements that advance the register of a source by a line."""
+        number, line = divmod(pair, len(self.vectors))
+        source = STEPPED[number]
+        place = f"message + {LINE * source}"
+        found = [f"memcpy(&state, {place}, sizeof state);"] if line == 0 else []
+        found.append(f"state = {self.advance}(state, from[{source}] + at, {LINE * line});")
+        if line + 1 == len(self.vectors):
+            found.append(f"memcpy({place}, &state, sizeof state);")
+        return found
+
+    def _added(self, count: int, folded: int) -> list[str]:
+        """Return the statements of the function that adds sources, and folds the first ones."""
         found = [line for j in range(count) for line in self._loads(j)]
-        found += [self._fold(LINE * j, [f"x{j}_{n}" for n in self.vectors]) for j in range(count)]
+        found += [self._fold(LINE * j, [f"x{j}_{n}" for n in self.vectors]) for j in range(folded)]
         for output in range(self.outputs):
             for j in range(count):
                 found.append(f"__m512i c{j}_{output};")

@@ -41,6 +41,10 @@ _MASKED = ("vpclmulqdq_avx512",)
 #: Sets with products by a matrix of bits, which reflected checks have in the loop that folds.
 _ENCODING = ("vpclmulqdq_avx512",)
 
+#: The loops for one check, which advance some sources by its crc32 instruction: (operation, set) -> check.
+#: With fewer destinations the multiplications do not bind.
+_STEPPING = {("encode4", "vpclmulqdq_avx512"): "CRC32C"}
+
 #: Lines of a shard in a step of such a loop: they share a load and a store of the message.
 _LINES = 2
 
@@ -70,7 +74,7 @@ def _fold_routine(operation: str, set_: str, reflected: bool) -> Routine:
     return Routine(operation, set_, reflected, LINE, *parts, before=tuple(before), after=tuple(after))
 
 
-def _encode_routine(operation: str, set_: str) -> Routine:
+def _encode_routine(operation: str, set_: str, check: str = "") -> Routine:
     code = Code.of(set_, reflected=True)
     head = code.section()
     constants = code.constants(LINE)
@@ -82,7 +86,9 @@ def _encode_routine(operation: str, set_: str) -> Routine:
     close = code.section()
     code.store(before, 0)
     parts = tuple(head), tuple(body), tuple(close)
-    return Routine(operation, set_, True, _LINES * LINE, *parts, before=(before,), after=(value,))
+    words = _step_code(check, WORD) if check else ()
+    block, carried = _LINES * LINE, ((before,), (value,))
+    return Routine(operation, set_, True, block, *parts, *carried, check=check, words=words)
 
 
 def _narrow_routine(set_: str, reflected: bool) -> Routine:
@@ -173,12 +179,16 @@ def _byte_routine(reflected: bool) -> Routine:
     return Routine("byte", WORDS, reflected, 1, tuple(head))
 
 
-def _step_routine(set_: str, check: str, size: int) -> Routine:
+def _step_code(check: str, size: int) -> tuple[Instr, ...]:
     code = Code(True)
     head = code.section()
     data = code.add(Act.WORD, width=size)
     code.add(Act.RESULT, code.add(Act.CRC, code.add(Act.STATE), data, text=check, offset=size, width=WORD))
-    return Routine(STEPS[size], set_, True, size, tuple(head), check=check)
+    return tuple(head)
+
+
+def _step_routine(set_: str, check: str, size: int) -> Routine:
+    return Routine(STEPS[size], set_, True, size, _step_code(check, size), check=check)
 
 
 def routines() -> Iterator[Routine]:
@@ -204,6 +214,7 @@ def routines() -> Iterator[Routine]:
         yield from updates(set_)
     for set_ in _ENCODING:
         yield from (_encode_routine(operation, set_) for operation in ENCODES)
+    yield from (_encode_routine(operation, set_, check) for (operation, set_), check in _STEPPING.items())
     for set_, checks in INSTRUCTIONS.items():
         for check, size in product(checks, STEPS):
             yield _step_routine(set_, check, size)

@@ -4,7 +4,8 @@ matrix, every table, any number of sources and of steps.
 The destinations are proved as those of a kernel: their bytes are the matrix times the sources. In each step
 every message must be replaced once, by the one that the program has behind a message of which nothing is
 known and the bytes of the step: those of the source, or those that the destination must have there. By
-induction over the steps the last message is the one that the program has after all bytes of the shard.
+induction over the steps the last message is the one that the program has after all bytes of the shard. The
+first word of a message of the sources STEPPED is a register instead, if the routine has code for words.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 
-from gfsmith.ir.folding import ENCODES, LINE, WORD, Routine
+from gfsmith.ir.folding import ENCODED_GROUP, ENCODES, LINE, STEPPED, WORD, Routine
 from gfsmith.prove.checksum import layout
 from gfsmith.prove.checksum.memory import MessageMemory
 from gfsmith.prove.checksum.values import MESSAGE, TABLE, Program
@@ -50,7 +51,6 @@ _AREA = "message"  #: the kind of the address of the messages
 #: The indices under which Memory.written has the messages of a step, and as its prefix the number of steps.
 _FOLDED, _STEPS = -1, -2
 
-_GROUP = 8  #: a multiple of the sources of an iteration
 _MOST_STEPS = 70_000  #: more than the instructions that a proof follows
 _MOST_BYTES = 1 << 48  #: more than an address space has
 
@@ -90,16 +90,21 @@ class EncodingMemory(MessageMemory):
         if runs != want:
             raise domain.refutation(runs, f"{region} at {offset} is not that of the program")
         folded = self.written[_FOLDED]
-        folded.add(offset, size, self.facts)
+        folded.add(offset, LINE, self.facts)
         if subtract(folded.prefix, self.messages) == 0 and not folded.pieces:
             self.written[_FOLDED], self.written[_STEPS] = Written(), Written(add(self.steps, 1))
 
     def _after(self, offset: Word, size: int) -> Runs:
         """Return the message that the program has at a place after this step."""
         shard = divide(offset, LINE)
-        if shard is None or size != LINE:
+        if shard is None:
             raise Unsupported(f"{size} bytes of messages at {offset}")
-        step = self.program.routine.block
+        stepped, step = self._is_stepped(shard), self.program.routine.block
+        if size != (WORD if stepped else LINE):
+            raise Unsupported(f"{size} bytes of messages at {offset}")
+        before = ((size, domain.variable(MESSAGE, self.steps, offset)),)
+        if stepped:
+            return self.program.advanced_by_words(before, shard, scale(self.steps, step))
         place, output = scale(self.steps, step), subtract(shard, self.limits.sources)
         low, high = self.facts.range(output)
         if low < 0 <= high:
@@ -108,7 +113,17 @@ class EncodingMemory(MessageMemory):
             data = self.expect(output, place, step, self.limits.sources)
         else:
             data = ((step, domain.variable("src", shard, place)),)
-        return self.program.folded(((LINE, domain.variable(MESSAGE, self.steps, offset)),), data)
+        return self.program.folded(before, data)
+
+    def _is_stepped(self, shard: Word) -> bool:
+        """Return whether the program advances a shard by words."""
+        if not self.program.routine.words or _in_group(shard) not in STEPPED:
+            return False
+        whole = subtract(self.limits.sources, _in_group(self.limits.sources))
+        low, high = self.facts.range(subtract(shard, whole))
+        if low < 0 <= high:
+            raise Unsupported(f"message {shard}, of a whole group or not")
+        return high < 0
 
     def is_aligned(self, address: Word, size: int) -> bool:
         """Return whether an address is a multiple: destinations of stores around the cache begin at multiples
@@ -127,6 +142,15 @@ class EncodingMemory(MessageMemory):
             case kind if kind == _AREA:
                 return 0, self.messages
         return Memory.extent(self, region)
+
+
+def _in_group(number: Word) -> int:
+    """Return a number modulo ENCODED_GROUP."""
+    if isinstance(number, int):
+        return number % ENCODED_GROUP
+    if any(factor % ENCODED_GROUP for _, factor in number.terms):
+        raise Unsupported(f"{number} modulo {ENCODED_GROUP}")
+    return number.constant % ENCODED_GROUP
 
 
 def _entry_state(
@@ -182,7 +206,7 @@ def _contract(routine: Routine, abi: str, features: Sequence[str]) -> Contract:
         unwind=False,
         reach_all=False,
         fence=False,
-        group=_GROUP,
+        group=ENCODED_GROUP,
     )
 
 

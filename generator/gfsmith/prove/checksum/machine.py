@@ -305,7 +305,8 @@ def prove_machine(symbol: str, routines: Sequence[Routine], image: Image, abi: s
     """Prove or refute the compiled function of some routines, as functions() has them. Together their proofs
     reach its instructions."""
     if routines[0].operation in ENCODES:
-        return encode.prove(symbol, routines[0], image, abi, FEATURES[routines[0].set])
+        also = FEATURES["sse42"] if routines[0].words else ()
+        return encode.prove(symbol, routines[0], image, abi, (*FEATURES[routines[0].set], *also))
     together = [tuple(routines)]
     if routines[0].operation in LEADS or routines[0].operation in UPDATES:
         together = [(routine,) for routine in routines]

@@ -12,7 +12,8 @@ The definition of a check (field/checksum.py) is executed on linear forms beside
 - "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new message is
   that of A, then B. By induction over the blocks it is that of A and all blocks. "fold_copy" copies B, and
   "fold_line" nothing.
-  ENCODES are the same as "fold_line" here: how they compute the data is not part of the program.
+  ENCODES are the same as "fold_line" here: how they compute the data is not part of the program. Their code
+  for words is that of "word".
 - "narrow_line": the remainder of the 16 bytes is that of the whole message.
 - "group": the register is that after the group, from register 0.
 - "word", "half", "quarter", "byte": for every register, the new one is that after the data. By
@@ -93,7 +94,9 @@ def _fold(routine: Routine, check: Checksum, tables: Tables) -> None:
 
 def _encode(routine: Routine, check: Checksum, tables: Tables) -> None:
     """Routines with other numbers of destinations have equal programs: there is one proof of these."""
-    _encoded(replace(routine, operation="encode"), check, tables)
+    _encoded(replace(routine, operation="encode", check="", words=()), check, tables)
+    if routine.words:
+        _register(replace(routine, operation="word", block=WORD, head=routine.words), check, tables)
 
 
 @cache

@@ -156,6 +156,13 @@ class Program:
                 values[instr.result] = self._value(instr, [values[arg] for arg in instr.args], 0, 0)
         return values[self.routine.after[0]]
 
+    def advanced_by_words(self, register: Runs, shard: Word, place: Word) -> Runs:
+        """Return the register behind a block of a shard's data, by the code for words."""
+        values: _Values = {REGISTER: register}
+        for at in range(0, self.routine.block, WORD):
+            self._run(values, self.routine.words, add(place, at), shard)
+        return values[REGISTER]
+
     def _run(self, values: _Values, code: Iterable[Instr], data: Word, shard: Word) -> dict[int, Runs]:
         """Execute instructions on the data from a place on. Return the stored bytes by offset."""
         stored = {}
