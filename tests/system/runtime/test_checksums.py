@@ -212,6 +212,12 @@ def test_sources_by_words(api: Api, isa: str, k: int) -> None:
         reconstruct_matches(codec, KINDS["CRC32C"], shards, [0, 1, 3, k])
 
 
+def test_shards_that_the_prefetcher_follows(api: Api, isa: str) -> None:
+    codec = api.create("cauchy", 8, 1)
+    assert codec.hint(STREAMING) == OK
+    encode_matches(codec, KINDS["CRC32"], stripe("cauchy", 8, 1, (256 << 10) + 65), Aligned)
+
+
 @pytest.mark.parametrize("hint", [AUTO, CACHED, STREAMING])
 def test_hints(api: Api, isa: str, hint: int) -> None:
     """Long shards, at multiples of a line and elsewhere, with and without stores around the cache."""
