@@ -254,17 +254,6 @@ static void two_layers(const gfs_transform *t, bool inverse, const gfs_rows *row
   butterflies(b, inverse ? b->ifft4 : b->fft4, group_of(b, point / d / 4), rows, at, d, 4);
 }
 
-/* The layers of 16 times d rows, whose constants are in GF(2^8). */
-static void four_layers(const gfs_transform *t, bool inverse, const gfs_rows *rows, unsigned at,
-                        unsigned d, unsigned point) {
-  uint8_t *shard[FOUR_ROWS];
-  for (unsigned i = 0; i < FOUR_ROWS; i++)
-    shard[i] = gfs_rows_row(rows, at + (size_t)i * d);
-  const uint8_t *table = t->fours.groups + point / d / FOUR_ROWS * four_bytes(t);
-  (inverse ? t->fours.ifft16 : t->fours.fft16)(together_bytes(rows, d), FOUR_ROWS, table,
-                                               (const uint8_t *const *)shard, shard);
-}
-
 /* A transform's rows, of which those from `from` to `to` - 1 have values. */
 typedef struct part {
   const gfs_transform *t;
@@ -297,6 +286,28 @@ static bool has_four_layers(const part *p, unsigned at, unsigned size) {
   const unsigned d = size / FOUR_ROWS, least = p->values.visit_end == NULL ? 1 : GFS_END_ROWS;
   return p->t->fours.fft16 != NULL && d >= least && has_two_layers(p, size) &&
          (p->first + at) / d < SUBFIELD;
+}
+
+/* The layers of 16 times d rows, whose constants are in GF(2^8). The inverse transform reads zeros
+ * instead of the rows of blocks without values, a few rows in each call. */
+static void four_layers(const part *p, bool inverse, unsigned at, unsigned d) {
+  static const uint8_t zeros[GFS_ROWS_MOST];
+  const gfs_transform *t = p->t;
+  const uint8_t *table = t->fours.groups + (p->first + at) / d / FOUR_ROWS * four_bytes(t);
+  const unsigned filled = inverse ? (p->to - at + d - 1) / d : FOUR_ROWS;
+  unsigned together = d;
+  while (filled < FOUR_ROWS && together > 1 && together_bytes(p->rows, together) > sizeof zeros)
+    together /= 2;
+  for (unsigned row = at; row < at + d; row += together) {
+    const uint8_t *src[FOUR_ROWS];
+    uint8_t *dst[FOUR_ROWS];
+    for (unsigned i = 0; i < FOUR_ROWS; i++) {
+      dst[i] = gfs_rows_row(p->rows, row + (size_t)i * d);
+      src[i] = i < filled ? dst[i] : zeros;
+    }
+    (inverse ? t->fours.ifft16 : t->fours.fft16)(together_bytes(p->rows, together), FOUR_ROWS,
+                                                 table, src, dst);
+  }
 }
 
 /* Let the visitor compute the two layers of four rows from or to lines. Returns false if it does
@@ -367,7 +378,7 @@ static void interpolate(const part *p, unsigned at, unsigned size) {
   } else if (has_four_layers(p, at, size)) {
     for (unsigned i = 0; i < FOUR_ROWS; i++)
       interpolate(p, at + i * d, d);
-    four_layers(p->t, true, p->rows, at, d, p->first + at);
+    four_layers(p, true, at, d);
   } else if (has_two_layers(p, size) && at + half < p->to) {
     for (unsigned i = 0; i < 4; i++)
       interpolate(p, at + i * quarter, quarter);
@@ -382,6 +393,8 @@ static void interpolate(const part *p, unsigned at, unsigned size) {
 void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                            unsigned first, unsigned given, gfs_row_visit fill) {
   const part p = transform_part(t, rows, first, 0, given, fill);
+  const unsigned block = has_four_layers(&p, 0, size) ? size / FOUR_ROWS : size;
+  gfs_rows_clear(rows, given, given > 0 ? (given + block - 1) / block * block : size);
   interpolate(&p, 0, size);
 }
 
@@ -394,7 +407,7 @@ static void evaluate(const part *p, unsigned at, unsigned size) {
   } else if (quarter == 1 && visit_end(p, at)) {
     return;
   } else if (has_four_layers(p, at, size)) {
-    four_layers(p->t, false, p->rows, at, d, p->first + at);
+    four_layers(p, false, at, d);
     for (unsigned i = 0; i < FOUR_ROWS; i++)
       evaluate(p, at + i * d, d);
   } else if (has_two_layers(p, size) && at + half < p->to && at + half > p->from) {

@@ -14,6 +14,7 @@
 
 #include "cantor.h"
 #include "dispatch.h"
+#include "rows.h"
 
 enum {
   GFS_TRANSFORM_PLANES = 2, /* most planes of an element */
@@ -73,20 +74,7 @@ typedef struct gfs_transform {
 /* The bases of elements: Cantor's in shards, and that of rows. */
 typedef enum gfs_basis { GFS_BASIS_SHARD, GFS_BASIS_ROW } gfs_basis;
 
-/* Rows of `bytes` bytes, first the low bytes of their elements, then the high ones.
- *
- * Four lines that belong to no row follow every 2^run rows, the fewest with 16 KiB, and four more
- * every 8 of these. Without them the 16 rows of kernels for four layers would share the sets of a
- * cache at a distance of 16 KiB; without such kernels there are none. Kernels compute these lines,
- * too, with the rows around them; nothing reads the results. */
-typedef struct gfs_rows {
-  size_t bytes;
-  unsigned run;
-  uint8_t *start;
-} gfs_rows;
-
-enum { GFS_ROWS_ALL = 31, GFS_ROWS_RUN = 16384, GFS_ROWS_RUNS = 8, GFS_ROWS_GAP = 256 };
-
+/* The rows of a transform, with gaps if it has kernels for four layers. */
 static inline gfs_rows gfs_rows_at(const gfs_transform *t, size_t bytes, uint8_t *start) {
   gfs_rows rows = {.bytes = bytes, .run = GFS_ROWS_ALL, .start = start};
   if (t->fours.fft16 == NULL)
@@ -95,17 +83,6 @@ static inline gfs_rows gfs_rows_at(const gfs_transform *t, size_t bytes, uint8_t
   while (bytes << rows.run < GFS_ROWS_RUN)
     rows.run++;
   return rows;
-}
-
-/* The offset of row i. If a power of two above i divides n, that between rows n and n + i does not
- * depend on n. */
-static inline size_t gfs_rows_offset(const gfs_rows *rows, size_t i) {
-  size_t runs = i >> rows->run;
-  return i * rows->bytes + (runs + runs / GFS_ROWS_RUNS) * GFS_ROWS_GAP;
-}
-
-static inline uint8_t *gfs_rows_row(const gfs_rows *rows, size_t i) {
-  return rows->start + gfs_rows_offset(rows, i);
 }
 
 enum { GFS_END_ROWS = 4 /* of a kernel of gfs_ends */ };
@@ -155,8 +132,8 @@ static inline uint8_t *gfs_transform_plane(const gfs_transform *t, const gfs_row
 }
 
 /* Rows `at` to at + size - 1, size a power of two that divides `at`, belong to the points from
- * `first` on. Values become coefficients. Of the rows only the first `given` are not 0; `fill`
- * writes each of them. */
+ * `first` on. Values become coefficients. Only the first `given` values are not 0; `fill` writes
+ * each of them. Rows may have any bytes before. */
 void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                            unsigned first, unsigned given, gfs_row_visit fill);
 

@@ -1,7 +1,6 @@
 #include "wide_call.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "executor.h"
 #include "prefetch.h"
@@ -10,10 +9,6 @@
 gfs_rows gfs_wide_rows_of(const gfs_wide_work *w, size_t first) {
   const gfs_rows most = gfs_rows_at(w->transform, w->most, w->start);
   return gfs_rows_at(w->transform, w->now.stripes * w->now.part, gfs_rows_row(&most, first));
-}
-
-void gfs_wide_clear(const gfs_rows *rows, size_t from, size_t to) {
-  memset(gfs_rows_row(rows, from), 0, gfs_rows_offset(rows, to) - gfs_rows_offset(rows, from));
 }
 
 /* Prefetch a slice of a shard; `shard` points to its address in the first stripe. */

@@ -40,9 +40,6 @@ struct gfs_wide_call {
 /* The rows of the work from `first` on, which is 0, or a power of two as the number of rows. */
 gfs_rows gfs_wide_rows_of(const gfs_wide_work *w, size_t first);
 
-/* Rows from .. to - 1 = 0. */
-void gfs_wide_clear(const gfs_rows *rows, size_t from, size_t to);
-
 /* Before the row of a shard is read, if slices.fetched: prefetch the row GFS_WIDE_FETCH_ROWS behind
  * it, that of the shard `later` unless it is NULL, and the next slice of this shard. */
 void gfs_wide_fetch(const gfs_wide_call *call, const gfs_wide_work *w, const uint8_t *const *shard,

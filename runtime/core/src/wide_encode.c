@@ -65,7 +65,6 @@ static void encode_behind(const gfs_wide_call *call, const gfs_wide_work *w) {
   const unsigned block = wide->block;
   gfs_rows polynomial = gfs_wide_rows_of(w, 0);
   const wide_shards from = {.call = call, .work = w, .from = call->data, .given = wide->k};
-  gfs_wide_clear(&polynomial, wide->k, block);
   gfs_transform_inverse(t, &polynomial, block, 0, wide->k,
                         (gfs_row_visit){load_row, &from, load_lines});
   for (unsigned first = 0; first < wide->m; first += block) {
@@ -90,7 +89,6 @@ static void encode_before(const gfs_wide_call *call, const gfs_wide_work *w) {
     unsigned given = wide->k - first < block ? wide->k - first : block;
     gfs_rows rows = first == 0 ? sum : gfs_wide_rows_of(w, block);
     const wide_shards s = {.call = call, .work = w, .from = call->data + first, .given = given};
-    gfs_wide_clear(&rows, given, block);
     gfs_transform_inverse(t, &rows, block, block + first, given,
                           (gfs_row_visit){load_row, &s, load_lines});
     if (first > 0)

@@ -102,7 +102,7 @@ static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
   const unsigned point = r->first + row;
   const uint8_t *const *shard = used_shard(r->call, point);
   if (shard == NULL) {
-    gfs_wide_clear(rows, row, row + 1);
+    gfs_rows_clear(rows, row, row + 1);
     return;
   }
   const gfs_wide_slice *slice = &r->work->now;
@@ -143,7 +143,6 @@ static bool interpolate_product(const wide_repair *r, const gfs_rows *rows, unsi
   unsigned given = size;
   while (given > 0 && used_shard(r->call, r->first + given - 1) == NULL)
     given--;
-  gfs_wide_clear(rows, given, size);
   gfs_transform_inverse(&r->call->wide->transform, rows, size, r->first, given,
                         (gfs_row_visit){fill_row, r, NULL});
   return given > 0;

@@ -122,7 +122,7 @@ static GFS_NOT_INLINED void join_row(gfs_wide_layout layout, const gfs_wide_slic
 /* The same around the cache, whose lines need not begin where the shard does. */
 static void stream_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *low,
                          const uint8_t *high, uint8_t *shard) {
-  alignas(GFS_CACHE_LINE) uint8_t joined[GFS_WIDE_ROW_MOST];
+  alignas(GFS_CACHE_LINE) uint8_t joined[GFS_ROWS_MOST];
   uint8_t *to = joined;
   const gfs_wide_slice one = {.stripes = 1, .part = bytes};
   join_row(layout, &one, &to, 0, low, high);
@@ -173,7 +173,7 @@ void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_ro
 }
 
 static GFS_NOT_INLINED void stream_lines(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]) {
-  alignas(GFS_CACHE_LINE) uint8_t joined[GFS_END_ROWS][GFS_WIDE_ROW_MOST];
+  alignas(GFS_CACHE_LINE) uint8_t joined[GFS_END_ROWS][GFS_ROWS_MOST];
   gfs_end_write(end, (uint8_t *const[]){joined[0], joined[1], joined[2], joined[3]});
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     gfs_stream_copy(lines[i], joined[i], end->rows->bytes);

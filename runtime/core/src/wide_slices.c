@@ -1,6 +1,7 @@
 #include "wide_slices.h"
 
 #include "path.h"
+#include "rows.h"
 #include "sizes.h"
 #include "stream.h"
 
@@ -43,7 +44,7 @@ gfs_wide_slices gfs_wide_slices_of(size_t len, size_t count, const gfs_wide_dema
   s.streamed = GFS_STREAM_EXISTS && s.fetched && len >= gfs_limits_here()->stream_min;
   s.tasks = gfs_least(workers, (bytes - 1) / SLICE_LEAST + 1);
   const size_t work = demand->gapped ? GAPPED_BYTES : WORK_BYTES;
-  size_t most = gfs_least(work / demand->rows, GFS_WIDE_ROW_MOST);
+  size_t most = gfs_least(work / demand->rows, GFS_ROWS_MOST);
   size_t goal = demand->repair ? WORK_GOAL / demand->rows : LONG_ROW;
   goal = gfs_least(most, goal > LONG_ROW ? goal : LONG_ROW);
   s.kept = s.fetched && demand->repair && demand->sources * goal <= KEPT_BYTES;

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { GFS_WIDE_ROW_MOST = 4096 /* bytes */ };
-
 /* Bytes at, at + 1, .. of every shard of one stripe, or of every shard of consecutive stripes. A
  * row has the bytes of a shard of each of these stripes, one after the other: a call of a kernel
  * costs as much as about 10 lines of its work, so shards of few bytes share rows. */

@@ -40,10 +40,11 @@ CODES = ("leopard8", "leopard16")
 FORMATS = {"bitplane": 1, "nibble": 2, "permxor": 3, "affine": 4}  #: as in enum gfs_format
 #: As in enum gfs_operation.
 OPERATIONS = {1: "mad", 5: "fft", 6: "ifft", 7: "fft4", 8: "ifft4", 9: "fft16", 10: "ifft16"}
+IFFT16 = 10  #: reads zeros instead of rows that are 0
 LINES = {11: 7, 12: 8}  #: fft4lines and ifft4lines -> the operation of their layers
 RUN, RUNS, GAP = 4, 8, 256  #: rows of a run, runs before a second gap, and the bytes of a gap
 LINES_START, LINES_PITCH = 1 << 61, 4096  #: the lines of row 0, and the distance of the next ones
-VISIT = 100
+VISIT, CLEAR = 100, 101
 ZEROS, JUNK = -1, -2  #: rows without a layer
 CALL = np.dtype(
     [(name, "<u8") for name in ("operation", "len", "k", "table")] + [("src", "<u8", 16), ("dst", "<u8", 16)]
@@ -110,6 +111,10 @@ class Recorder:
             return np.zeros(0, CALL)
         assert found.value is not None
         made = np.frombuffer(ctypes.string_at(found.value, count * CALL.itemsize), CALL)
+        made = made[(made["operation"] != CLEAR) | (made["len"] > 0)]
+        apart = (made["operation"] == IFFT16) & (made["src"] != made["dst"]).any(axis=1)
+        for n in reversed(np.flatnonzero(apart)):
+            made = np.concatenate([made[:n], self._with_zeros(made[n]), made[n + 1 :]])
         found, last = [], 0
         for n in np.flatnonzero([self._has_lines(call) for call in made]):
             found += [made[last:n], self._in_place(made[n])]
@@ -130,6 +135,18 @@ class Recorder:
         may work in place."""
         alike = self.setup.planes == 1 and int(call["operation"]) in LINES.values()
         return int(call["operation"]) in LINES or (alike and call["src"][0] != call["dst"][0])
+
+    def _with_zeros(self, call: Any) -> Any:
+        """Return calls in place that have the effect of a call of four layers with zeros as sources."""
+        src, dst, length = call["src"], call["dst"], int(call["len"])
+        zero = np.flatnonzero(src != dst)
+        for address in np.unique(src[zero]):
+            assert ctypes.string_at(int(address), length) == bytes(length)
+        made = np.array([call, call], dtype=CALL)
+        made["src"] = dst
+        made[0]["operation"], made[0]["k"] = CLEAR, len(zero)
+        made[0]["dst"][: len(zero)] = dst[zero]
+        return made
 
     def _in_place(self, call: Any) -> Any:
         """Return the visits and the call on rows that have the effect of a call from or to lines."""
@@ -224,6 +241,13 @@ def steps(recorder: Recorder, call: Any) -> Iterator[tuple[Any, Any, Any]]:
         yield element[changed], element[added], None if matrix is None else maps[matrix]
 
 
+def cleared(recorder: Recorder, call: Any) -> Any:
+    """Return the planes of bytes that a record sets to 0."""
+    assert int(call["len"]) < START, "ends before its first row"
+    shards = call["dst"][: int(call["k"])].astype(np.int64) - START
+    return recorder.bytes_of_rows(shards[:, None] + np.arange(int(call["len"])))
+
+
 def execute(recorder: Recorder, memory: Any, call: Any) -> None:
     """Execute a call. memory: bytes x 8 bits x linear forms, which are packed bits."""
     for changed, added, maps in steps(recorder, call):
@@ -267,12 +291,15 @@ def prove_forward(recorder: Recorder, size: int, first: int, begin: int, end: in
 
 def prove_inverse(recorder: Recorder, size: int, first: int, given: int) -> None:
     """The polynomial has the given values at the first points, and 0 at the others. Rows have junk before
-    they are filled."""
+    they are filled or cleared."""
     planes = recorder.setup.planes
     count, memory = size * planes, np.zeros((size * planes, 8, 2 * size * planes), dtype=np.uint8)
-    memory[: given * planes, :, count:] = unknown(count)[: given * planes]
+    memory[:, :, count:] = unknown(count)
     filled = []
     for call in recorder.calls("inverse", size, first, given):
+        if call["operation"] == CLEAR:
+            memory[cleared(recorder, call)] = 0
+            continue
         if call["operation"] != VISIT:
             execute(recorder, memory, call)
             continue
@@ -303,6 +330,7 @@ def prove_complete(recorder: Recorder, size: int, firsts: Sequence[int]) -> None
     """Prove the transforms of a size, of every part of the rows up to 8 points, and of some parts beyond."""
     ends = range(1, size + 1) if size <= 8 else sorted({1, size // 2, size // 2 + 1, size - 1, size})
     for first in firsts:
+        prove_inverse(recorder, size, first, 0)
         for end in ends:
             prove_inverse(recorder, size, first, end)
             begins = range(end) if size <= 8 else {0, end // 2, end - 1}
@@ -377,10 +405,13 @@ def prove_layers(recorder: Recorder, size: int, first: int, begin: int, end: int
         else:
             rows.take(call, True)
     assert sorted(taken) == list(range(begin, end))
-    rows = Layers(recorder, first, np.full(size, ZEROS))
-    rows.layer[:end] = JUNK
+    rows = Layers(recorder, first, np.full(size, JUNK))
     for call in recorder.calls("inverse", size, first, end):
-        if call["operation"] == VISIT:
+        if call["operation"] == CLEAR:
+            for plane in cleared(recorder, call):
+                assert (rows.rows(plane) >= end).all()
+                rows.layer[rows.rows(plane)] = ZEROS
+        elif call["operation"] == VISIT:
             filled.append(int(call["k"]))
             assert rows.layer[filled[-1]] == JUNK
             rows.layer[filled[-1]] = 0
@@ -408,6 +439,14 @@ def test_layers(lib: ctypes.CDLL, setup: Setup, row: int) -> None:
             for first in (0, size, points - size):
                 for begin, end in ((0, size), (size // 3, size), (size // 2, 2 * size // 3 + 1), (0, 1)):
                     prove_layers(recorder, size, first, begin, end)
+
+
+@pytest.mark.parametrize("setup", [each for each in SETUPS if each.sixteen], ids=str)
+def test_zeros_of_long_rows(lib: ctypes.CDLL, setup: Setup) -> None:
+    """Four layers that read zeros instead of rows take a few rows in each call."""
+    with Recorder(lib, setup, 1 << oracle.width(setup.code), 1024) as recorder:
+        for end in (1, 16, 37):
+            prove_layers(recorder, 64, 64, 0, end)
 
 
 LONG = sample(
@@ -440,16 +479,21 @@ MUTANTS = (
     Mutant("1 + c % 2", "1"),
     Mutant("constant += 2", "constant += 4"),
     Mutant("h <= layers", "h < layers"),
-    Mutant("point / d / FOUR_ROWS", "point / FOUR_ROWS"),
+    Mutant("(p->first + at) / d / FOUR_ROWS", "(p->first + at) / FOUR_ROWS"),
     Mutant("inverse ? t->fours.ifft16 : t->fours.fft16", "t->fours.fft16"),
     Mutant("(size_t)i * d", "i", within="four_layers"),
+    Mutant("i < filled", "i <= filled"),
+    Mutant("i < filled", "i + 1 < filled"),
+    Mutant("row += together", "row += d", within="four_layers"),
+    Mutant("given > 0", "true"),
+    Mutant("(given + block - 1) / block * block", "given / block * block"),
     Mutant("at + i * d", "at + i", within="interpolate"),
     Mutant("at + i * d", "at + i", within="evaluate"),
     Mutant("gfs_rows_offset(rows, count - 1)", "(count - 1) * rows->bytes"),
     Mutant("inverse ? b->ifft : b->fft", "b->fft"),
     Mutant("inverse ? b->ifft4 : b->fft4", "b->ifft4"),
     Mutant("(size_t)i * d", "i", within="butterflies_of_planes"),
-    Mutant("row += together", "row += d"),
+    Mutant("row += together", "row += d", within="butterflies_of_planes"),
     Mutant("p * len", "0", within="butterflies_of_planes"),
     Mutant("(i & bit) == 0", "true"),
     Mutant("i | bit", "bit"),
@@ -490,9 +534,12 @@ def test_the_proofs_refute_the_error(mutant: Mutant, compiler: Compiler) -> None
             points = 1 << oracle.width(setup.code)
             with Recorder(wrong_lib, setup, points) as recorder:
                 for first in (points - 16, 0, min(256, points // 2)):
+                    prove_inverse(recorder, 16, first, 0)
                     for begin, end in ((0, 16), (3, 4), (2, 13)):
                         prove_inverse(recorder, 16, first, end)
                         prove_forward(recorder, 16, first, begin, end)
                 prove_derivative(recorder, 16)
                 if setup.sixteen:
                     prove_layers(recorder, 64, 64, 0, 64)
+            if setup.sixteen:
+                test_zeros_of_long_rows(wrong_lib, setup)

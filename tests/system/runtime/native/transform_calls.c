@@ -9,9 +9,9 @@
 
 enum { MOST = GFS_ADDED_MOST /* shards of a call */ };
 
-/* The operation of a record that is no call of a kernel: the function of a row, whose number is k.
- */
-enum { VISIT = 100 };
+/* The operations of records that are no calls of kernels: the function of a row, whose number is k,
+ * and zeros for rows. */
+enum { VISIT = 100, CLEAR = 101 };
 
 typedef struct call {
   uint64_t operation, len, k, table;
@@ -44,6 +44,13 @@ static void visit(const void *context, const gfs_rows *rows, unsigned row) {
   (void)context;
   (void)rows;
   next_call(VISIT)->k = row;
+}
+
+void gfs_rows_clear(const gfs_rows *rows, size_t from, size_t to) {
+  call *made = next_call(CLEAR);
+  made->len = gfs_rows_offset(rows, to) - gfs_rows_offset(rows, from);
+  made->k = 1;
+  made->dst[0] = (uint64_t)(uintptr_t)gfs_rows_row(rows, from);
 }
 
 /* The lines of a row, at an address without memory; of every third group of four rows there are
