@@ -20,6 +20,8 @@ from tests.support.configurations import known_proofs
 from tests.support.paths import ROOT
 
 EXAMPLE = ROOT / "bindings" / "go"
+#: For tests that compile the C of cgo/ again and run little of it.
+UNOPTIMISED = {"CGO_CFLAGS": "-O0 -g"}
 NATIVE = Path(__file__).parent / "native"
 KERNELS = Path("gfsmith") / "internal" / "kernels"
 GENERATED = ("cgo/gfsmith.c", "cgo/gfsmith.h", f"{KERNELS}/kernels.go", f"{KERNELS}/avx2_amd64.s")

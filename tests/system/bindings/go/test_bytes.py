@@ -14,7 +14,7 @@ from gfsmith.emit import golang_amd64
 from gfsmith.prove.machine.formats.load import load
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.verdict import Status
-from tests.system.bindings.go.support import KERNELS, Project, proved
+from tests.system.bindings.go.support import KERNELS, UNOPTIMISED, Project, proved
 from tests.system.linked.support import check, refused, tamper
 
 RETURN_ADDRESS = 8
@@ -119,7 +119,7 @@ def test_one_wrong_byte_is_detected_with_cgo(project: Project, tmp_path: Path) -
     wrong = project.copy(tmp_path / "wrong")
     symbol = "gfs_xor_2x1__sse_u4"
     tamper(wrong.folder / "cgo" / "gfsmith.c", symbol)
-    done = wrong.run("test", "-run", "TestKernels", "./cgo")
+    done = wrong.run("test", "-run", "TestKernels", "./cgo", **UNOPTIMISED)
     assert f"{symbol}: its machine code is not the proved one" in done.stdout, done.stdout + done.stderr
 
 

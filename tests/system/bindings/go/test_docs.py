@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT
-from tests.system.bindings.go.support import Project
+from tests.system.bindings.go.support import UNOPTIMISED, Project
 from tests.system.docs.pages import fences
 from tests.system.export.support import CACHE
 
@@ -128,7 +128,7 @@ def _run(project: Project, folder: Path, source: str, cgo: bool = False) -> None
     (copy.folder / "page").mkdir()
     text = source.replace("gfsmith.dev", module)
     (copy.folder / "page" / "main.go").write_text(text, encoding="utf-8")
-    copy.go("run", "./page", CGO_ENABLED=str(int(cgo)))
+    copy.go("run", "./page", CGO_ENABLED=str(int(cgo)), **UNOPTIMISED)
 
 
 def _fragments(name: str = "go.md") -> list[str]:
@@ -172,6 +172,7 @@ def _follow(commands: str, folder: Path, **variables: str) -> str:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "GFSMITH_CACHE": str(CACHE),
         "GOTOOLCHAIN": "local",
+        **UNOPTIMISED,
         **variables,
     }
     done = subprocess.run(

@@ -9,7 +9,15 @@ import subprocess
 from pathlib import Path
 
 from tests.support.mutation import Mutant, plant
-from tests.system.bindings.go.support import EXAMPLE, GENERATED, KERNELS, Project, chosen, proved
+from tests.system.bindings.go.support import (
+    EXAMPLE,
+    GENERATED,
+    KERNELS,
+    UNOPTIMISED,
+    Project,
+    chosen,
+    proved,
+)
 
 
 def test_only_the_selected_kernels(project: Project) -> None:
@@ -145,17 +153,16 @@ def test_address_sanitizer(project: Project, tmp_path: Path) -> None:
     beyond a slice. Go compiles its standard library again for it, and C at -O0, where the compiler removes
     no access that the sanitizer checks.
     """
-    unoptimised = {"CGO_CFLAGS": "-O0 -g"}
     wrong = project.copy(tmp_path / "wrong")
     folder = wrong.folder / "cgo"
     (folder / "beyond_test.go").write_text(_BEYOND)
     # In the copy, which is compiled once for both right runs.
-    wrong.go("test", "-asan", "-run", CALLS, "./cgo", **unoptimised)
+    wrong.go("test", "-asan", "-run", CALLS, "./cgo", **UNOPTIMISED)
     words = ("test", "-asan", "-run", "TestBeyond", "./cgo")
-    wrong.go(*words, GFSMITH_ISA="scalar", **unoptimised)
+    wrong.go(*words, GFSMITH_ISA="scalar", **UNOPTIMISED)
     encode = "gfsmith_encode(call.codec, {}, sources, shards + call.k)"
     beyond = Mutant(encode.format("call.len"), encode.format("call.len + 1"))
     plant(beyond, [EXAMPLE / "cgo" / "bridge.c"], folder)
-    done = wrong.run(*words, GFSMITH_ISA="scalar", **unoptimised)
+    done = wrong.run(*words, GFSMITH_ISA="scalar", **UNOPTIMISED)
     assert done.returncode != 0
     assert "AddressSanitizer: " in done.stdout + done.stderr
