@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.levels import sample
 from tests.support.paths import ROOT
 from tests.system.bindings.go.support import UNOPTIMISED, Project
 from tests.system.docs.pages import fences
@@ -187,7 +188,7 @@ def _follow(commands: str, folder: Path, **variables: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("package", ["gfsmith", "cgo"])
+@pytest.mark.parametrize("package", sample(["gfsmith", "cgo"], "gfsmith"))
 def test_the_recipe_for_a_module_works_from_an_empty_folder(package: str, tmp_path: Path) -> None:
     page = (ROOT / "bindings" / "go" / "README.md").read_text(encoding="utf-8")
     commands, for_streams = (f.text for f in fences(page) if f.language == "sh")
