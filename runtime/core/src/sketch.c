@@ -213,7 +213,7 @@ static void find_rows(const row_run *r, size_t first, size_t count, const uint8_
     rows[count - 1] = r->last;
 }
 
-/* Prefetch the rows of the step that begins at row `first`, which is not 0. */
+/* Prefetch the rows of a step from row `first` on, which is not 0. */
 static void fetch_rows(const row_run *r, size_t first) {
   if (r->rows > SKETCH_FEW || first >= r->rows)
     return;
@@ -234,6 +234,7 @@ static void add_run(const gfsmith_sketch *s, const row_run *r, uint8_t (*sums)[S
   }
   memset(sums, 0, SKETCH_DEGREE * SKETCH_ROW);
   size_t count = (r->rows - 1) % SKETCH_ROWS + 1;
+  fetch_rows(r, 1);
   for (size_t n = count; n < SKETCH_ROWS; n++)
     src[SKETCH_DEGREE + n - count] = zeros;
   for (size_t done = 0; done < r->rows; done += count, count = SKETCH_ROWS) {
