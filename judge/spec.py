@@ -29,7 +29,7 @@ FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
     "none": (0, ()),
 }
 _NAME = re.compile(
-    r"\w+?_(dot|mad|mul|xor|horner|i?fft(?:4|16)?|i?fft4lines)_(n|[0-9]+)x([0-9]+)(_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
+    r"\w+?_(dot|mad|mul|xor|horner|(?:i|re)?fft16|i?fft4?|i?fft4lines)_(n|[0-9]+)x([0-9]+)(_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
 )
 
 
@@ -96,8 +96,7 @@ class Spec:
 
     @property
     def sources(self) -> Word:
-        unfixed = add(scale(self.groups, self.group), self.left_over)
-        return unfixed if self.inputs is None else self.inputs
+        return add(scale(self.groups, self.group), self.left_over) if self.inputs is None else self.inputs
 
     @property
     def groups(self) -> Linear:
@@ -127,7 +126,7 @@ class Spec:
     def columns(self, sources: Word) -> Word:
         """Return the entries of an output in the table, if there are `sources` sources."""
         if self.elements > 1:
-            return self.entries * (self.elements - 1) + bool(self.in_lines)
+            return self.entries * (self.elements - 1) * (1 + (self.operation[0] == "r")) + bool(self.in_lines)
         return unknown("c") if self.table == "isal" and self.inputs is not None else sources
 
     def place(self, offset: Word, sources: Word) -> tuple[Word, int, int]:
@@ -162,17 +161,16 @@ class Spec:
             found = xor(found, look_up(name, column, output, taken))
         return found
 
-    def pair(self, found: list[Body], x: int, y: int, first: int) -> None:
-        """Compute in place a butterfly of two elements that begin at the planes x and y: x += C y, y += x; of
-        ifft in the other order. first: the first column of C."""
+    def pair(self, found: list[Body], steps: tuple[bool, ...], x: int, y: int, first: int) -> None:
+        """Compute in place steps of two elements that begin at the planes x and y: x += C y (True), y += x.
+        first: the first column of C."""
         planes = range(self.entries)
-        for product in (False, True) if self.operation.startswith("i") else (True, False):
+        for product in steps:
             for n in planes:
                 if not product:
                     found[y + n] = xor(found[y + n], found[x + n])
                 for column in planes if product else ():
-                    gain = self.mapped(n, first + column, found[y + column])
-                    found[x + n] = xor(found[x + n], gain)
+                    found[x + n] = xor(found[x + n], self.mapped(n, first + column, found[y + column]))
 
     def change(self, found: list[Body], side: str) -> None:
         """Change the basis of pairs of planes in lines: low += B high, B behind the matrices."""
@@ -182,16 +180,19 @@ class Spec:
     def butterfly(self, output: Word) -> Body:
         """Return a destination of a butterfly of 2^n elements: n layers, whose distances are half of the
         elements, a quarter and so on; of the inverse reversed. In a layer each block of twice the distance
-        has a matrix, and the table has the matrices of the first layer, then those of the next ones."""
+        has a matrix, and the table has the matrices of the first layer, then those of the next ones. refft16
+        is an inverse, then a butterfly in which the first matrix of each layer is 0, and its entry unused."""
         require(isinstance(output, int) and 0 <= output < self.outputs, "an unknown output of a butterfly")
         found, p, count = [variable("src", n) for n in range(self.outputs)], self.entries, self.elements
         distances = [count >> n for n in range(1, count.bit_length())]
         self.change(found, "src")
-        for distance in distances[::-1] if self.operation.startswith("i") else distances:
-            for x in range(count):
-                if not x & distance:
-                    first = count // (2 * distance) - 1 + x // (2 * distance)
-                    self.pair(found, p * x, p * (x + distance), p * first)
+        both = (1, count - 1, 0), (0, 0, 1)  # inverse? the first matrix; is the first one of each layer 0?
+        for inverse, base, zeros in {"i": ((1, 0, 0),), "r": both}.get(self.operation[0], ((0, 0, 0),)):
+            for distance in distances[::-1] if inverse else distances:
+                for x in (n for n in range(count) if not n & distance):
+                    first = base + (count + x) // (2 * distance) - 1
+                    steps = (False, True) if inverse else (True, False)[zeros and x < distance :]
+                    self.pair(found, steps, p * x, p * (x + distance), p * first)
         self.change(found, "dst")
         return found[output]  # type: ignore[index]
 

@@ -70,6 +70,11 @@ shapes = ["16x16"]
 isas = ["gfni_avx512"]
 
 [[kernels]]
+operation = "refft16"
+shapes = ["16x16"]
+isas = ["gfni_avx512"]
+
+[[kernels]]
 operation = "fft4lines"
 shapes = ["8x8"]
 isas = ["gfni_avx2"]

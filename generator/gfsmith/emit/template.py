@@ -30,6 +30,7 @@ def meaning(spec: KernelSpec) -> str:
         "ifft4": "ifft of w, x with D and y, z with E, then of w, y and x, z with C",
         "fft16": "four layers of fft, of elements at the distance 8, then 4, 2 and 1",
         "ifft16": "four layers of ifft, of elements at the distance 1, then 2, 4 and 8",
+        "refft16": "ifft16 with the last 15 matrices, then fft16, of which the first one of a layer is 0",
         "fft4lines": "fft4, then low += B high; dst[2 i] and dst[2 i + 1] are halves of 64 bytes",
         "ifft4lines": "low += B high, then ifft4; src[2 i] and src[2 i + 1] are halves of 64 bytes",
     }[spec.operation.value]

@@ -28,6 +28,8 @@ class Operation(Enum):
     FFT16  four layers: FFT of elements at the distance 8, then 4, 2, 1. In a layer each block of twice the
            distance has its matrix; the table has that of the first layer, then those of the next ones
     IFFT16 the layers of FFT16 in the opposite order, with IFFT
+    REFFT16 IFFT16 with the last 15 matrices of the table, then FFT16 with those before; the first matrix of
+           each of its layers is 0, and its entry is not used
 
     Two operations also change the basis of all elements, of two planes each: low += B high. B is the first
     entry of one more column of the table, whose other entry is not used. Their sources, or outputs, are in
@@ -48,11 +50,12 @@ class Operation(Enum):
     IFFT4 = "ifft4"
     FFT16 = "fft16"
     IFFT16 = "ifft16"
+    REFFT16 = "refft16"
     FFT4LINES = "fft4lines"
     IFFT4LINES = "ifft4lines"
 
 
-#: Butterflies, and the numbers of their elements, of which one less is the number of their matrices.
+#: Butterflies, and the numbers of their elements, of which one less is the number of matrices of a pass.
 BUTTERFLIES = {
     Operation.FFT: 2,
     Operation.IFFT: 2,
@@ -60,13 +63,16 @@ BUTTERFLIES = {
     Operation.IFFT4: 4,
     Operation.FFT16: 16,
     Operation.IFFT16: 16,
+    Operation.REFFT16: 16,
     Operation.FFT4LINES: 4,
     Operation.IFFT4LINES: 4,
 }
 BUTTERFLY_PLANES = (1, 2)  #: of an element of GF(2^8), of GF(2^16)
 #: Butterflies of elements of GF(2^8) only: 32 planes do not fit into registers.
-ONE_PLANE = frozenset({Operation.FFT16, Operation.IFFT16})
+ONE_PLANE = frozenset({Operation.FFT16, Operation.IFFT16, Operation.REFFT16})
 INVERSES = frozenset({Operation.IFFT, Operation.IFFT4, Operation.IFFT16, Operation.IFFT4LINES})
+#: An inverse, then an FFT in which the first matrix of each layer is 0.
+BOTH = frozenset({Operation.REFFT16})
 
 #: The side whose planes are in lines, src or dst; and the bytes of a line that are of one plane.
 IN_LINES = {Operation.IFFT4LINES: "src", Operation.FFT4LINES: "dst"}
@@ -90,10 +96,25 @@ def _fft(elements: int) -> tuple[Addition, ...]:
     return tuple(steps)
 
 
+def is_first_of_layer(matrix: int) -> bool:
+    """Return True for the matrices 0, 1, 3, 7, ..."""
+    return matrix & (matrix + 1) == 0
+
+
+def _both(elements: int) -> tuple[Addition, ...]:
+    """Return the steps of an inverse, then of an FFT in which the first matrix of each layer is 0."""
+    fft = _fft(elements)
+    inverse = [(x, y, None if matrix is None else matrix + elements - 1) for x, y, matrix in fft[::-1]]
+    rest = [(x, y, matrix) for x, y, matrix in fft if matrix is None or not is_first_of_layer(matrix)]
+    return (*inverse, *rest)
+
+
 #: The definition of the butterflies for the proofs: additions, one after the other; each is its own inverse.
 #: Changes of the basis come before those of IFFT4LINES, and behind those of FFT4LINES.
 ADDITIONS: dict[str, tuple[Addition, ...]] = {
-    operation.value: _fft(elements)[:: -1 if operation in INVERSES else 1]
+    operation.value: _both(elements)
+    if operation in BOTH
+    else _fft(elements)[:: -1 if operation in INVERSES else 1]
     for operation, elements in BUTTERFLIES.items()
 }
 

@@ -25,6 +25,7 @@ from gfsmith.ir import Op
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.kernel.operation import (
+    BOTH,
     BUTTERFLIES,
     BUTTERFLY_PLANES,
     IN_LINES,
@@ -363,7 +364,8 @@ class KernelSpec:
         basis."""
         if not self.butterfly or self.inputs is None:
             return self.inputs
-        return self.inputs // self.elements * (self.elements - 1) + bool(self.in_lines)
+        passes = 2 if self.operation in BOTH else 1
+        return self.table_outputs * (self.elements - 1) * passes + bool(self.in_lines)
 
     @property
     def table_outputs(self) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gfsmith.ir import Op, Space, Value
-from gfsmith.kernel.operation import INVERSES
+from gfsmith.kernel.operation import BOTH, INVERSES, is_first_of_layer
 from gfsmith.kernel.spec import KernelSpec
 from gfsmith.lower.builder import Builder
 from gfsmith.lower.multiply import Multiply
@@ -29,15 +29,29 @@ def _steps(block: int, elements: int, matrix: int = 0) -> list[tuple[int, int, i
     return [*layer, *_steps(block, half, 2 * matrix + 1), *_steps(block + half, half, 2 * matrix + 2)]
 
 
+#: A step of two elements x and y: True for that of the inverse, x, y, and the number of the matrix, which is
+#: 0 if there is none.
+_Step = tuple[bool, int, int, int | None]
+
+
+def _passes(spec: KernelSpec) -> list[_Step]:
+    """Return the steps of a kernel, one after the other."""
+    steps = _steps(0, spec.elements)
+    if spec.operation in BOTH:
+        first: list[_Step] = [(True, x, y, matrix + spec.elements - 1) for x, y, matrix in steps[::-1]]
+        return [*first, *((False, x, y, None if is_first_of_layer(m) else m) for x, y, m in steps)]
+    if spec.operation in INVERSES:
+        return [(True, *step) for step in steps[::-1]]
+    return [(False, *step) for step in steps]
+
+
 class Butterfly:
     """Steps x += C y, then y += x; of the inverse both in the other order."""
 
     def __init__(self, spec: KernelSpec, multiply: Multiply, constants: tuple[Value, ...]) -> None:
         self._planes, self._elements = spec.table_outputs, spec.elements
-        self._inverse = spec.operation in INVERSES
         self._in_lines = spec.in_lines
-        steps = _steps(0, spec.elements)
-        self._steps = steps[::-1] if self._inverse else steps
+        self._steps = _passes(spec)
         self._multiply = multiply
         self._constants = constants
 
@@ -50,11 +64,12 @@ class Butterfly:
         ]
         if self._in_lines == "src":
             self._change(b, elements)
-        for x, y, matrix in self._steps:
-            if self._inverse:
+        for inverse, x, y, matrix in self._steps:
+            if inverse:
                 elements[y] = self._sums(b, elements[y], elements[x])
-            elements[x] = self._with_products(b, elements[x], elements[y], matrix)
-            if not self._inverse:
+            if matrix is not None:
+                elements[x] = self._with_products(b, elements[x], elements[y], matrix)
+            if not inverse:
                 elements[y] = self._sums(b, elements[y], elements[x])
         if self._in_lines == "dst":
             self._change(b, elements)

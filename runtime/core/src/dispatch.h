@@ -39,6 +39,8 @@ typedef enum gfs_operation {
   GFS_OPERATION_ifft4,  /* two layers of ifft */
   GFS_OPERATION_fft16,  /* four layers of fft on 16 elements, with 15 matrices */
   GFS_OPERATION_ifft16, /* four layers of ifft */
+  /* ifft16, then fft16 whose first matrix of each layer is 0: its matrices, then those of ifft16 */
+  GFS_OPERATION_refft16,
   /* those of fft4 and ifft4, and a change of the basis, where src or dst are 32 of every 64 bytes
      (transform.h) */
   GFS_OPERATION_fft4lines,

@@ -51,11 +51,14 @@ static bool find_kernels(gfs_butterflies *b, const gfs_isa *isa, unsigned planes
   return b->fft != NULL && b->ifft != NULL;
 }
 
+static gfsmith_kernel *four_kernel(const gfs_isa *isa, gfs_operation operation) {
+  return gfs_dispatch_kernel(isa, operation, FOUR_ROWS, FOUR_ROWS, GFS_PATH_cached);
+}
+
 static void find_fours(gfs_fours *fours, const gfs_isa *isa) {
-  const gfs_fours found = {
-      .fft16 = gfs_dispatch_kernel(isa, GFS_OPERATION_fft16, FOUR_ROWS, FOUR_ROWS, GFS_PATH_cached),
-      .ifft16 =
-          gfs_dispatch_kernel(isa, GFS_OPERATION_ifft16, FOUR_ROWS, FOUR_ROWS, GFS_PATH_cached)};
+  const gfs_fours found = {.fft16 = four_kernel(isa, GFS_OPERATION_fft16),
+                           .ifft16 = four_kernel(isa, GFS_OPERATION_ifft16),
+                           .refft16 = four_kernel(isa, GFS_OPERATION_refft16)};
   if (found.fft16 != NULL && found.ifft16 != NULL)
     *fours = found;
 }
@@ -288,26 +291,36 @@ static bool has_four_layers(const part *p, unsigned at, unsigned size) {
          (p->first + at) / d < SUBFIELD;
 }
 
-/* The layers of 16 times d rows, whose constants are in GF(2^8). The inverse transform reads zeros
- * instead of the rows of blocks without values, a few rows in each call. */
-static void four_layers(const part *p, bool inverse, unsigned at, unsigned d) {
+/* The number of blocks of d rows from row `at` on that have values, or more. */
+static unsigned filled_blocks(const part *p, unsigned at, unsigned d) {
+  return (p->to - at + d - 1) / d;
+}
+
+/* Run a kernel of four layers on 16 times d rows. It reads zeros instead of the rows behind the
+ * first `filled` blocks, a few rows in each call. */
+static void run_fours(const gfs_rows *rows, gfsmith_kernel *run, const uint8_t *table,
+                      unsigned filled, unsigned at, unsigned d) {
   static const uint8_t zeros[GFS_ROWS_MOST];
-  const gfs_transform *t = p->t;
-  const uint8_t *table = t->fours.groups + (p->first + at) / d / FOUR_ROWS * four_bytes(t);
-  const unsigned filled = inverse ? (p->to - at + d - 1) / d : FOUR_ROWS;
   unsigned together = d;
-  while (filled < FOUR_ROWS && together > 1 && together_bytes(p->rows, together) > sizeof zeros)
+  while (filled < FOUR_ROWS && together > 1 && together_bytes(rows, together) > sizeof zeros)
     together /= 2;
   for (unsigned row = at; row < at + d; row += together) {
     const uint8_t *src[FOUR_ROWS];
     uint8_t *dst[FOUR_ROWS];
     for (unsigned i = 0; i < FOUR_ROWS; i++) {
-      dst[i] = gfs_rows_row(p->rows, row + (size_t)i * d);
+      dst[i] = gfs_rows_row(rows, row + (size_t)i * d);
       src[i] = i < filled ? dst[i] : zeros;
     }
-    (inverse ? t->fours.ifft16 : t->fours.fft16)(together_bytes(p->rows, together), FOUR_ROWS,
-                                                 table, src, dst);
+    run(together_bytes(rows, together), FOUR_ROWS, table, src, dst);
   }
+}
+
+/* The layers of 16 times d rows, whose constants are in GF(2^8). */
+static void four_layers(const part *p, bool inverse, unsigned at, unsigned d) {
+  const gfs_fours *fours = &p->t->fours;
+  const uint8_t *table = fours->groups + (p->first + at) / d / FOUR_ROWS * four_bytes(p->t);
+  const unsigned filled = inverse ? filled_blocks(p, at, d) : FOUR_ROWS;
+  run_fours(p->rows, inverse ? fours->ifft16 : fours->fft16, table, filled, at, d);
 }
 
 /* Let the visitor compute the two layers of four rows from or to lines. Returns false if it does
@@ -390,11 +403,16 @@ static void interpolate(const part *p, unsigned at, unsigned size) {
   }
 }
 
+/* Set the rows of blocks with values that are behind them to 0. */
+static void clear_rest(const part *p, unsigned size) {
+  const unsigned block = has_four_layers(p, 0, size) ? size / FOUR_ROWS : size;
+  gfs_rows_clear(p->rows, p->to, p->to > 0 ? (p->to + block - 1) / block * block : size);
+}
+
 void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                            unsigned first, unsigned given, gfs_row_visit fill) {
   const part p = transform_part(t, rows, first, 0, given, fill);
-  const unsigned block = has_four_layers(&p, 0, size) ? size / FOUR_ROWS : size;
-  gfs_rows_clear(rows, given, given > 0 ? (given + block - 1) / block * block : size);
+  clear_rest(&p, size);
   interpolate(&p, 0, size);
 }
 
@@ -425,6 +443,25 @@ void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigne
                            unsigned first, unsigned from, unsigned to, gfs_row_visit take) {
   const part p = transform_part(t, rows, first, from, to, take);
   evaluate(&p, 0, size);
+}
+
+void gfs_transform_extend(const gfs_transform *t, const gfs_rows *rows, unsigned size,
+                          unsigned given, gfs_row_visit fill, unsigned to, gfs_row_visit take) {
+  const part in = transform_part(t, rows, size, 0, given, fill);
+  const part out = transform_part(t, rows, 0, 0, to, take);
+  const unsigned d = size / FOUR_ROWS;
+  clear_rest(&in, size);
+  if (t->fours.refft16 == NULL || !has_four_layers(&in, 0, size) ||
+      !has_four_layers(&out, 0, size)) {
+    interpolate(&in, 0, size);
+    evaluate(&out, 0, size);
+    return;
+  }
+  for (unsigned i = 0; i < FOUR_ROWS; i++)
+    interpolate(&in, i * d, d);
+  run_fours(rows, t->fours.refft16, t->fours.groups, filled_blocks(&in, 0, d), 0, d);
+  for (unsigned i = 0; i < FOUR_ROWS; i++)
+    evaluate(&out, i * d, d);
 }
 
 /* row += `count` rows. */

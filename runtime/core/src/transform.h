@@ -36,9 +36,10 @@ typedef struct gfs_butterflies {
 } gfs_butterflies;
 
 /* The kernels of four layers on 16 rows, with 15 constants: 2 c; 4 c, 4 c + 2; 8 c, .., 8 c + 6;
- * 16 c, .., 16 c + 14. NULL if the set has no such kernels. */
+ * 16 c, .., 16 c + 14. NULL if the set has no such kernels. refft16 computes ifft16 with the
+ * constants of c = 1, then fft16 with those of c = 0. */
 typedef struct gfs_fours {
-  gfsmith_kernel *fft16, *ifft16;
+  gfsmith_kernel *fft16, *ifft16, *refft16;
   uint8_t *groups; /* the tables for c = 0, 1, .. */
 } gfs_fours;
 
@@ -141,6 +142,11 @@ void gfs_transform_inverse(const gfs_transform *t, const gfs_rows *rows, unsigne
  * `from` to `to` - 1 are computed; `take` reads each of them. */
 void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                            unsigned first, unsigned from, unsigned to, gfs_row_visit take);
+
+/* Both transforms: values at the points from `size` on, of which only the first `given` are not 0,
+ * and at least one, become those at the points 0 to `to` - 1. */
+void gfs_transform_extend(const gfs_transform *t, const gfs_rows *rows, unsigned size,
+                          unsigned given, gfs_row_visit fill, unsigned to, gfs_row_visit take);
 
 /* Add the coefficients of the derivative of the polynomial `from` to the rows `to`, which may be
  * the same. */

@@ -84,7 +84,15 @@ static void encode_before(const gfs_wide_call *call, const gfs_wide_work *w) {
   const gfsmith_wide *wide = call->wide;
   const gfs_transform *t = &wide->transform;
   const unsigned block = wide->block;
+  const wide_shards to = {.call = call, .work = w, .to = call->results};
+  const gfs_row_visit take = {store_row, &to, store_lines};
   gfs_rows sum = gfs_wide_rows_of(w, 0);
+  if (wide->k <= block) {
+    const wide_shards s = {.call = call, .work = w, .from = call->data, .given = wide->k};
+    gfs_transform_extend(t, &sum, block, wide->k, (gfs_row_visit){load_row, &s, load_lines},
+                         wide->m, take);
+    return;
+  }
   for (unsigned first = 0; first < wide->k; first += block) {
     unsigned given = wide->k - first < block ? wide->k - first : block;
     gfs_rows rows = first == 0 ? sum : gfs_wide_rows_of(w, block);
@@ -94,8 +102,7 @@ static void encode_before(const gfs_wide_call *call, const gfs_wide_work *w) {
     if (first > 0)
       gfs_transform_add(t, &sum, 0, &rows, 0, block);
   }
-  const wide_shards s = {.call = call, .work = w, .to = call->results};
-  gfs_transform_forward(t, &sum, block, 0, 0, wide->m, (gfs_row_visit){store_row, &s, store_lines});
+  gfs_transform_forward(t, &sum, block, 0, 0, wide->m, take);
 }
 
 static gfsmith_status encode_wide(const gfsmith_wide *wide, const gfsmith_executor *executor,

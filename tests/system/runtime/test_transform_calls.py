@@ -40,8 +40,9 @@ CODES = ("leopard8", "leopard16")
 FORMATS = {"bitplane": 1, "nibble": 2, "permxor": 3, "affine": 4}  #: as in enum gfs_format
 #: As in enum gfs_operation.
 OPERATIONS = {1: "mad", 5: "fft", 6: "ifft", 7: "fft4", 8: "ifft4", 9: "fft16", 10: "ifft16"}
-IFFT16 = 10  #: reads zeros instead of rows that are 0
-LINES = {11: 7, 12: 8}  #: fft4lines and ifft4lines -> the operation of their layers
+FFT16, IFFT16 = 9, 10  #: ifft16 reads zeros instead of rows that are 0
+REFFT16 = 11  #: ifft16, then fft16
+LINES = {12: 7, 13: 8}  #: fft4lines and ifft4lines -> the operation of their layers
 RUN, RUNS, GAP = 4, 8, 256  #: rows of a run, runs before a second gap, and the bytes of a gap
 LINES_START, LINES_PITCH = 1 << 61, 4096  #: the lines of row 0, and the distance of the next ones
 VISIT, CLEAR = 100, 101
@@ -102,8 +103,8 @@ class Recorder:
         self.lib.record_close()
 
     def calls(self, name: str, *arguments: int) -> Any:
-        """Return the calls of a transform, "forward", "inverse" or "derive". A call from lines is one that
-        reads rows after these were visited, a call to lines one before that."""
+        """Return the calls of a transform, "forward", "inverse", "extend" or "derive". A call from lines is
+        one that reads rows after these were visited, a call to lines one before that."""
         found, function = ctypes.c_void_p(), getattr(self.lib, f"record_{name}")
         function.restype = ctypes.c_size_t
         count = function(ctypes.byref(found), *arguments)
@@ -112,6 +113,8 @@ class Recorder:
         assert found.value is not None
         made = np.frombuffer(ctypes.string_at(found.value, count * CALL.itemsize), CALL)
         made = made[(made["operation"] != CLEAR) | (made["len"] > 0)]
+        for n in reversed(np.flatnonzero(made["operation"] == REFFT16)):
+            made = np.concatenate([made[:n], self._passes(made[n]), made[n + 1 :]])
         apart = (made["operation"] == IFFT16) & (made["src"] != made["dst"]).any(axis=1)
         for n in reversed(np.flatnonzero(apart)):
             made = np.concatenate([made[:n], self._with_zeros(made[n]), made[n + 1 :]])
@@ -135,6 +138,15 @@ class Recorder:
         may work in place."""
         alike = self.setup.planes == 1 and int(call["operation"]) in LINES.values()
         return int(call["operation"]) in LINES or (alike and call["src"][0] != call["dst"][0])
+
+    def _passes(self, call: Any) -> Any:
+        """Return the calls of ifft16 and fft16 that have the effect of a call of refft16."""
+        assert not self.maps(int(call["table"]), 15)[[0, 1, 3, 7]].any()
+        made = np.array([call, call], dtype=CALL)
+        made["operation"] = IFFT16, FFT16
+        made[0]["table"] += 15 * 8
+        made[1]["src"] = made[1]["dst"]
+        return made
 
     def _with_zeros(self, call: Any) -> Any:
         """Return calls in place that have the effect of a call of four layers with zeros as sources."""
@@ -315,6 +327,35 @@ def prove_inverse(recorder: Recorder, size: int, first: int, given: int) -> None
     assert np.array_equal(found, wanted)
 
 
+def taken(recorder: Recorder, calls: Any, size: int, given: int) -> list[tuple[int, bytes]]:
+    """Return the rows that are taken, each with its values as linear forms in those with which the first
+    `given` rows are filled before. Rows have junk before they are filled or cleared."""
+    planes = recorder.setup.planes
+    count, memory = size * planes, np.zeros((size * planes, 8, 2 * size * planes), dtype=np.uint8)
+    memory[:, :, count:] = unknown(count)
+    visits, found = 0, []
+    for call in calls:
+        row = slice(int(call["k"]) * planes, (int(call["k"]) + 1) * planes)
+        if call["operation"] == CLEAR:
+            memory[cleared(recorder, call)] = 0
+        elif call["operation"] != VISIT:
+            execute(recorder, memory, call)
+        elif (visits := visits + 1) > given:
+            found.append((int(call["k"]), memory[row].tobytes()))
+        else:
+            memory[row] = 0
+            memory[row, :, :count] = unknown(count)[row]
+    return sorted(found)
+
+
+def prove_extension(recorder: Recorder, size: int, given: int, to: int) -> None:
+    """Every row that is taken has the value that both transforms give, one after the other."""
+    parts = recorder.calls("inverse", size, size, given), recorder.calls("forward", size, 0, 0, to)
+    wanted = taken(recorder, np.concatenate(parts), size, given)
+    assert taken(recorder, recorder.calls("extend", size, given, to), size, given) == wanted
+    assert len(wanted) == to
+
+
 def prove_derivative(recorder: Recorder, size: int) -> None:
     """The derivative is added to the same rows, or to others."""
     both = oracle.bits(recorder.setup.code, oracle.derivatives(recorder.setup.code, size))
@@ -336,6 +377,8 @@ def prove_complete(recorder: Recorder, size: int, firsts: Sequence[int]) -> None
             begins = range(end) if size <= 8 else {0, end // 2, end - 1}
             for begin in begins:
                 prove_forward(recorder, size, first, begin, end)
+            for to in {1, size // 2 + 1, size}:
+                prove_extension(recorder, size, end, to)
     prove_derivative(recorder, size)
 
 
@@ -355,10 +398,12 @@ def test_complete_transforms(lib: ctypes.CDLL, setup: Setup) -> None:
 
 
 class Layers:
-    """The layers that rows have passed: a row of layer h is in a block of the coefficients of 2^h points."""
+    """The layers that rows have passed: a row of layer h is in a block of the coefficients of 2^h points.
+    earlier: those of an inverse transform, which every row passes first."""
 
-    def __init__(self, recorder: Recorder, first: int, layer: Any) -> None:
-        self.recorder, self.first, self.layer = recorder, first, layer
+    def __init__(self, recorder: Recorder, first: int, layer: Any, earlier: Layers | None = None) -> None:
+        self.recorder, self.first, self.layer, self.earlier = recorder, first, layer, earlier
+        self.top = len(layer).bit_length() - 1
         self.point = elements(recorder.setup.code)
 
     def rows(self, plane: Any) -> Any:
@@ -368,6 +413,16 @@ class Layers:
         assert len(places) % size == 0 and places[0] % size == 0
         assert (places == places[0] + np.arange(len(places))).all()
         return places[::size] // size
+
+    def clear(self, call: Any, end: int) -> None:
+        """Set rows to 0, none of which is before row `end`."""
+        for plane in cleared(self.recorder, call):
+            assert (self.rows(plane) >= end).all()
+            self.layer[self.rows(plane)] = ZEROS
+
+    def is_coefficients(self, rows: Any) -> bool:
+        """Return True if rows have passed all layers of the inverse transform, or are 0."""
+        return bool(((self.layer[rows] == self.top) | (self.layer[rows] == ZEROS)).all())
 
     def take(self, call: Any, forward: bool) -> None:
         """Check the butterflies of a call, and let their rows pass the layer."""
@@ -389,6 +444,7 @@ class Layers:
         assert (y - x == 1 << h).all() and (x >> h & 1 == 0).all()
         assert (self.point[self.first + x >> h] == c).all()
         both = np.concatenate([x, y])
+        assert self.earlier is None or self.earlier.is_coefficients(both)
         before = self.layer[both]
         assert ((before == ZEROS) | (before == (h + 1 if forward else h))).all()
         self.layer[both] = h if forward else h + 1
@@ -408,16 +464,33 @@ def prove_layers(recorder: Recorder, size: int, first: int, begin: int, end: int
     rows = Layers(recorder, first, np.full(size, JUNK))
     for call in recorder.calls("inverse", size, first, end):
         if call["operation"] == CLEAR:
-            for plane in cleared(recorder, call):
-                assert (rows.rows(plane) >= end).all()
-                rows.layer[rows.rows(plane)] = ZEROS
+            rows.clear(call, end)
         elif call["operation"] == VISIT:
             filled.append(int(call["k"]))
             assert rows.layer[filled[-1]] == JUNK
             rows.layer[filled[-1]] = 0
         else:
             rows.take(call, False)
-    assert sorted(filled) == list(range(end)) and ((rows.layer == top) | (rows.layer == ZEROS)).all()
+    assert sorted(filled) == list(range(end)) and rows.is_coefficients(np.arange(size))
+
+
+def prove_extended_layers(recorder: Recorder, size: int, given: int, to: int) -> None:
+    """Check all butterflies of both transforms, one after the other."""
+    top, visits = size.bit_length() - 1, 0
+    before = Layers(recorder, size, np.full(size, JUNK))
+    rows = Layers(recorder, 0, np.full(size, top), before)
+    for call in recorder.calls("extend", size, given, to):
+        if call["operation"] == CLEAR:
+            before.clear(call, given)
+        elif call["operation"] != VISIT:
+            inverse = OPERATIONS[int(call["operation"])].startswith("i")
+            (before if inverse else rows).take(call, not inverse)
+        else:
+            visits += 1
+            side, layer = (before, JUNK) if visits <= given else (rows, 0)
+            assert side.layer[int(call["k"])] == layer
+            side.layer[int(call["k"])] = 0
+    assert visits == given + to
 
 
 def test_values_of_subspace_polynomials() -> None:
@@ -439,6 +512,9 @@ def test_layers(lib: ctypes.CDLL, setup: Setup, row: int) -> None:
             for first in (0, size, points - size):
                 for begin, end in ((0, size), (size // 3, size), (size // 2, 2 * size // 3 + 1), (0, 1)):
                     prove_layers(recorder, size, first, begin, end)
+            if 2 * size <= points:
+                for given, to in ((size, size), (size // 3 + 1, size), (1, 1), (size, size // 2 + 1)):
+                    prove_extended_layers(recorder, size, given, to)
 
 
 @pytest.mark.parametrize("setup", [each for each in SETUPS if each.sixteen], ids=str)
@@ -447,6 +523,7 @@ def test_zeros_of_long_rows(lib: ctypes.CDLL, setup: Setup) -> None:
     with Recorder(lib, setup, 1 << oracle.width(setup.code), 1024) as recorder:
         for end in (1, 16, 37):
             prove_layers(recorder, 64, 64, 0, end)
+            prove_extended_layers(recorder, 64, end, 64)
 
 
 LONG = sample(
@@ -468,6 +545,7 @@ def test_layers_of_long_transforms(lib: ctypes.CDLL, size: int, four: bool, sixt
         prove_layers(recorder, size, 0, 0, size)
         if size < 1 << 16:
             prove_layers(recorder, size, (1 << 16) - size, size // 5, size - size // 7)
+            prove_extended_layers(recorder, size, size - size // 7, size - size // 5)
 
 
 MUTANTS = (
@@ -480,13 +558,18 @@ MUTANTS = (
     Mutant("constant += 2", "constant += 4"),
     Mutant("h <= layers", "h < layers"),
     Mutant("(p->first + at) / d / FOUR_ROWS", "(p->first + at) / FOUR_ROWS"),
-    Mutant("inverse ? t->fours.ifft16 : t->fours.fft16", "t->fours.fft16"),
-    Mutant("(size_t)i * d", "i", within="four_layers"),
+    Mutant("inverse ? fours->ifft16 : fours->fft16", "fours->fft16"),
+    Mutant("(size_t)i * d", "i", within="run_fours"),
     Mutant("i < filled", "i <= filled"),
     Mutant("i < filled", "i + 1 < filled"),
-    Mutant("row += together", "row += d", within="four_layers"),
-    Mutant("given > 0", "true"),
-    Mutant("(given + block - 1) / block * block", "given / block * block"),
+    Mutant("row += together", "row += d", within="run_fours"),
+    Mutant("p->to > 0", "true"),
+    Mutant("(p->to + block - 1) / block * block", "p->to / block * block"),
+    Mutant("filled_blocks(&in, 0, d)", "FOUR_ROWS"),
+    Mutant("interpolate(&in, i * d, d);", ";"),
+    Mutant("evaluate(&out, i * d, d);", "evaluate(&out, i, d);"),
+    Mutant("t->fours.refft16", "t->fours.ifft16", within="gfs_transform_extend", everywhere=True),
+    Mutant("interpolate(&in, 0, size);", ";"),
     Mutant("at + i * d", "at + i", within="interpolate"),
     Mutant("at + i * d", "at + i", within="evaluate"),
     Mutant("gfs_rows_offset(rows, count - 1)", "(count - 1) * rows->bytes"),
@@ -539,6 +622,7 @@ def test_the_proofs_refute_the_error(mutant: Mutant, compiler: Compiler) -> None
                         prove_inverse(recorder, 16, first, end)
                         prove_forward(recorder, 16, first, begin, end)
                 prove_derivative(recorder, 16)
+                prove_extension(recorder, 16, 5, 16)
                 if setup.sixteen:
                     prove_layers(recorder, 64, 64, 0, 64)
             if setup.sixteen:

@@ -442,7 +442,7 @@ MUTANTS = (
     Mutant("point / d / 4", "point / 4"),
     Mutant("1 + c % 2", "1"),
     Mutant("(size_t)i * d", "i", within="butterflies_of_planes"),
-    Mutant("(size_t)i * d", "i", within="four_layers"),
+    Mutant("(size_t)i * d", "i", within="run_fours"),
     Mutant("(p->first + at) / d / FOUR_ROWS", "(p->first + at) / FOUR_ROWS"),
     Mutant("gfs_rows_row(&most, first)", "w->start"),
     Mutant("at >= p->to", "at + half >= p->to", within="evaluate"),

@@ -44,15 +44,26 @@ SHAPES = [
 #: Butterflies of two layers, for sets with one instruction for a product.
 LAYERS = [("fft4", 4, 4), ("fft4", 8, 8), ("ifft4", 4, 4), ("ifft4", 8, 8)]
 CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES + LAYERS * (Op.AFFINE in isa.ops)]
-CASES += [("fft16", 16, 16, "gfni_avx512"), ("ifft16", 16, 16, "gfni_avx512")]
+CASES += [(operation, 16, 16, "gfni_avx512") for operation in ("fft16", "ifft16", "refft16")]
 CASES += [("fft4lines", 8, 8, "gfni_avx2"), ("ifft4lines", 8, 8, "gfni_avx2")]
 
 
 def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray) -> np.ndarray:
-    inverse = spec.operation.value.startswith("i")
-    elements = np.split(sources, spec.elements)
+    elements, one = np.split(sources, spec.elements), spec.elements - 1
     if spec.in_lines == "src":
         elements = [_changed(each, matrices[-1]) for each in elements]
+    if spec.operation is Operation.REFFT16:
+        zeros = [0 * each if number in (0, 1, 3, 7) else each for number, each in enumerate(matrices[:one])]
+        _layers(spec, True, matrices[one:], elements)
+        _layers(spec, False, zeros, elements)
+    else:
+        _layers(spec, spec.operation.value.startswith("i"), matrices, elements)
+    if spec.in_lines == "dst":
+        elements = [_changed(each, matrices[-1]) for each in elements]
+    return np.asarray(np.concatenate(elements))
+
+
+def _layers(spec: KernelSpec, inverse: bool, matrices: list[np.ndarray], elements: list[np.ndarray]) -> None:
     layers = [spec.elements >> n for n in range(1, spec.elements.bit_length())]
     steps = []
     for distance in reversed(layers) if inverse else layers:
@@ -66,9 +77,6 @@ def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray
         elements[x] = elements[x] + matrices[number] @ elements[y]
         if not inverse:
             elements[y] = elements[y] + elements[x]
-    if spec.in_lines == "dst":
-        elements = [_changed(each, matrices[-1]) for each in elements]
-    return np.asarray(np.concatenate(elements))
 
 
 def _changed(element: np.ndarray, column: np.ndarray) -> np.ndarray:
@@ -84,7 +92,7 @@ def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before:
         powers = np.arange(len(sources))
         matrix = np.array([field(1 << i) ** powers for i in range(spec.outputs)], np.uint8)
     if spec.butterfly:
-        places = [spec.table_outputs * n for n in range(1, spec.elements)]
+        places = range(spec.table_outputs, matrix.shape[1], spec.table_outputs)
         return _butterfly(spec, np.split(field(matrix), places, axis=1), field(sources))
     total = np.asarray(field(matrix) @ field(sources))
     return total ^ before if spec.operation is Operation.MAD else total

@@ -34,6 +34,7 @@ SPECS = {
     "ifft4": make_spec("ifft4", 4, 4, "gfni_avx512", unroll=1),
     "fft16": make_spec("fft16", 16, 16, "gfni_avx512", unroll=1),
     "ifft16": make_spec("ifft16", 16, 16, "gfni_avx512", unroll=1),
+    "refft16": make_spec("refft16", 16, 16, "gfni_avx512", unroll=1),
     "from lines": make_spec("ifft4lines", 8, 8, "gfni_avx2", unroll=1),
     "to lines": make_spec("fft4lines", 8, 8, "gfni_avx2", unroll=1),
     "stream": make_spec("xor", 2, 1, "avx2", unroll=1, store=Store.STREAMING),

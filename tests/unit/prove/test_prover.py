@@ -153,7 +153,7 @@ def test_every_mutant_of_two_layers_is_refuted(operation: str) -> None:
     _check_mutants(make_spec(operation, 4, 4, "gfni_avx512", unroll=1))
 
 
-@pytest.mark.parametrize("operation", ["fft16", "ifft16"])
+@pytest.mark.parametrize("operation", ["fft16", "ifft16", "refft16"])
 def test_mutants_of_four_layers_are_refuted(operation: str) -> None:
     _check_mutants(make_spec(operation, 16, 16, "gfni_avx512", unroll=1), every=5)
 

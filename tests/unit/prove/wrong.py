@@ -280,6 +280,28 @@ BUTTERFLIES = [
         "must be",
     ),
     Change("a destination twice", "ifft16", "mov r11, [r8+120]", "mov r11, [r8+112]", "must be"),
+    Change(
+        "a matrix of the inverse",
+        "refft16",
+        "vgf2p8affineqb zmm30, zmm26, [rdx+64]{1to8}, 0",
+        "vgf2p8affineqb zmm30, zmm26, [rdx+184]{1to8}, 0",
+        "must be",
+    ),
+    Change(
+        "the entry of a matrix that is 0",
+        "refft16",
+        "vgf2p8affineqb zmm30, zmm26, [rdx+64]{1to8}, 0",
+        "vgf2p8affineqb zmm30, zmm26, [rdx+56]{1to8}, 0",
+        "must be",
+    ),
+    Change(
+        "entry behind 30 matrices",
+        "refft16",
+        "vgf2p8affineqb zmm26, zmm25, [rdx+232]{1to8}, 0",
+        "vgf2p8affineqb zmm26, zmm25, [rdx+240]{1to8}, 0",
+        "beyond its end",
+    ),
+    Change("sum without a product left out", "refft16", "vpxord zmm28, zmm13, zmm17", "", "must be"),
 ]
 
 LINES = [

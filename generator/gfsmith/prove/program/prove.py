@@ -153,7 +153,7 @@ class _Prover:
             return self._load_entry(instr, ref, iteration)
         self._check_inside(ref, step)
         if ref.space is Space.SOURCE:
-            self._check_source(ref, iteration)
+            self._check_source(ref, iteration, self.spec.inputs)
         may_change = self.spec.in_place or ref.space is Space.DESTINATION
         if may_change and any(abs(offset - ref.offset) < self.lanes for _, offset in iteration.stored):
             raise Refutation(f"{witness.name(ref)} is read after it may have been written in place")
@@ -188,9 +188,9 @@ class _Prover:
         last = spec.tables.entry_bytes - count
         if not 0 <= ref.offset <= last or not 0 <= ref.output < spec.table_outputs:
             raise Refutation(f"{witness.name(ref)} is outside the entry of output {ref.output}")
-        self._check_source(ref, iteration)
         if spec.table_inputs is not None and ref.index >= spec.table_inputs:
             raise Refutation(f"{witness.name(ref)} is outside the table")
+        self._check_source(ref, iteration, spec.table_inputs)
         entry = model.entry(spec.tables, ref.index, ref.output)
         loaded = entry[ref.offset : ref.offset + count]
         return loaded[0] if instr.op is Op.COLUMN else loaded
@@ -201,11 +201,10 @@ class _Prover:
         if ref.space is Space.DESTINATION and not 0 <= ref.index < self.spec.outputs:
             raise Refutation(f"{witness.name(ref)}: there are {self.spec.outputs} outputs")
 
-    def _check_source(self, ref: Ref, iteration: _Iteration) -> None:
-        if not CURRENT - iteration.sources < ref.index < (self.spec.inputs or 1):
-            inputs = self.spec.inputs or "k"
+    def _check_source(self, ref: Ref, iteration: _Iteration, inputs: int | None) -> None:
+        if not CURRENT - iteration.sources < ref.index < (inputs or 1):
             raise Refutation(
-                f"{witness.name(ref)}: there are {inputs} inputs, and {iteration.sources} available here"
+                f"{witness.name(ref)}: of {inputs or 'k'} inputs {iteration.sources} are available here"
             )
 
     def _store(self, instr: Instr, value: Lane, iteration: _Iteration, step: int) -> None:

@@ -31,6 +31,7 @@ static void call_kernel(size_t len, size_t sources, size_t outputs, size_t entri
 #define OUTPUTS_ifft4(k, r) (r)
 #define OUTPUTS_fft16(k, r) (r)
 #define OUTPUTS_ifft16(k, r) (r)
+#define OUTPUTS_refft16(k, r) (r)
 #define OUTPUTS_fft4lines(k, r) (r)
 #define OUTPUTS_ifft4lines(k, r) (r)
 #define GFSMITH_KERNEL(symbol, isa, operation, inputs, r, unroll, store, prefetch, format)         \

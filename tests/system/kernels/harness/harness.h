@@ -37,6 +37,7 @@ enum operation {
   OPERATION_ifft4,
   OPERATION_fft16,
   OPERATION_ifft16,
+  OPERATION_refft16,
   OPERATION_fft4lines,
   OPERATION_ifft4lines
 };

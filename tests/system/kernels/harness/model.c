@@ -203,17 +203,18 @@ static size_t elements_of(enum operation operation) {
     return 2;
   case OPERATION_fft16:
   case OPERATION_ifft16:
+  case OPERATION_refft16:
     return 16;
   default:
     return 4;
   }
 }
 
-/* The butterfly of the elements x and y. fft: x += C y, then y += x. ifft: y += x, then x += C y.
- */
-static void add_pair(struct job *job, size_t x, size_t y, const uint8_t *matrix, size_t planes) {
-  bool inverse = is_inverse(job->kernel->operation);
-  for (int step = 0; step < 2; step++) {
+/* The butterfly of the elements x and y: x += C y, then y += x. Its inverse: y += x, then x += C y.
+ * C is 0 if there is no matrix. */
+static void add_pair(struct job *job, bool inverse, size_t x, size_t y, const uint8_t *matrix,
+                     size_t planes) {
+  for (int step = matrix == NULL ? 1 : 0; step < 2; step++) {
     bool multiplies = (step == 0) != inverse;
     for (size_t i = 0; i < planes; i++) {
       uint8_t *to = job->product + ((multiplies ? x : y) * planes + i) * MAX_LEN;
@@ -239,25 +240,37 @@ static void change_basis(struct job *job, uint8_t c) {
 }
 
 /* The layer of the elements at a distance: each block of twice the distance has the next matrix.
- * The matrices of the layers with larger distances stand before. */
-static void add_layer(struct job *job, size_t distance, const uint8_t *matrices, size_t planes) {
+ * The matrices of the layers with larger distances stand before. zeros: the first matrix is 0. */
+static void add_layer(struct job *job, bool inverse, size_t distance, const uint8_t *matrices,
+                      size_t planes, bool zeros) {
   size_t elements = elements_of(job->kernel->operation);
   for (size_t x = 0; x < elements; x++) {
     if ((x & distance) == 0) {
-      size_t matrix = elements / (2 * distance) - 1 + x / (2 * distance);
-      add_pair(job, x, x + distance, matrices + matrix * planes * planes, planes);
+      size_t block = x / (2 * distance), matrix = elements / (2 * distance) - 1 + block;
+      add_pair(job, inverse, x, x + distance,
+               zeros && block == 0 ? NULL : matrices + matrix * planes * planes, planes);
     }
   }
 }
 
 /* The layers have half of the elements as their distance, then a quarter, and so on; those of the
- * inverse the other order. With lines, the basis changes there by the first entry of one more
- * column. */
+ * inverse the other order. */
+static void add_layers(struct job *job, bool inverse, const uint8_t *matrices, size_t planes,
+                       bool zeros) {
+  size_t elements = elements_of(job->kernel->operation);
+  for (size_t n = 1; n < elements; n *= 2) {
+    add_layer(job, inverse, inverse ? n : elements / (2 * n), matrices, planes, zeros);
+  }
+}
+
+/* With lines, the basis changes there by the first entry of one more column. */
 static void prepare_butterfly(struct job *job, uint64_t *state) {
   enum operation operation = job->kernel->operation;
   size_t elements = elements_of(operation), planes = job->outputs / elements;
-  size_t matrices = (elements - 1) * planes, columns = matrices + has_lines(operation);
-  uint8_t chosen[15] = {0}; /* of 16 elements of a plane, or three matrices and a column */
+  bool twice = operation == OPERATION_refft16;
+  size_t matrices = (elements - 1) * planes;
+  size_t columns = matrices * (twice ? 2 : 1) + has_lines(operation);
+  uint8_t chosen[30] = {0}; /* twice those of 16 elements, or three matrices and a column */
   job->table_bytes = 0;
   for (size_t i = 0; i < job->outputs; i++) {
     memset(job->product + i * MAX_LEN, 0, job->recipe.len);
@@ -272,9 +285,10 @@ static void prepare_butterfly(struct job *job, uint64_t *state) {
   if (operation == OPERATION_ifft4lines) {
     change_basis(job, chosen[matrices * planes]);
   }
-  for (size_t n = 1; n < elements; n *= 2) {
-    add_layer(job, is_inverse(operation) ? n : elements / (2 * n), chosen, planes);
+  if (twice) {
+    add_layers(job, true, chosen + matrices * planes, planes, false);
   }
+  add_layers(job, is_inverse(operation), chosen, planes, twice);
   if (operation == OPERATION_fft4lines) {
     change_basis(job, chosen[matrices * planes]);
   }

@@ -105,6 +105,7 @@ KERNEL(fft4)
 KERNEL(ifft4)
 KERNEL(fft16)
 KERNEL(ifft16)
+KERNEL(refft16)
 KERNEL(fft4lines)
 KERNEL(ifft4lines)
 
@@ -132,6 +133,8 @@ gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation,
     return record.sixteen ? record_fft16 : NULL;
   case GFS_OPERATION_ifft16:
     return record.sixteen ? record_ifft16 : NULL;
+  case GFS_OPERATION_refft16:
+    return record.sixteen ? record_refft16 : NULL;
   case GFS_OPERATION_fft4lines:
     return record.lines ? record_fft4lines : NULL;
   case GFS_OPERATION_ifft4lines:
@@ -179,6 +182,13 @@ size_t record_forward(const call **calls, unsigned size, unsigned first, unsigne
 size_t record_inverse(const call **calls, unsigned size, unsigned first, unsigned given) {
   gfs_transform_inverse(&record.transform, &record.rows, size, first, given,
                         (gfs_row_visit){.visit = visit, .visit_end = read_lines});
+  return finish(calls);
+}
+
+size_t record_extend(const call **calls, unsigned size, unsigned given, unsigned to) {
+  gfs_transform_extend(&record.transform, &record.rows, size, given,
+                       (gfs_row_visit){.visit = visit, .visit_end = read_lines}, to,
+                       (gfs_row_visit){.visit = visit, .visit_end = write_lines});
   return finish(calls);
 }
 
