@@ -342,40 +342,40 @@ static GFS_INLINED void end_planes(const gfs_end *end, unsigned planes, uint8_t 
 }
 
 static GFS_INLINED void end_read_planes(const gfs_end *end, unsigned planes,
-                                        const uint8_t *const lines[GFS_END_ROWS]) {
+                                        const uint8_t *const shard[GFS_END_ROWS], size_t at) {
   const uint8_t *src[END_PLANES];
   uint8_t *dst[END_PLANES];
   end_planes(end, planes, dst);
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     for (unsigned p = 0; p < planes; p++)
-      src[i * planes + p] = lines[i] + p * LINE_PART;
+      src[i * planes + p] = shard[i] + at + p * LINE_PART;
   end->t->ends.first(end->rows->bytes / planes, (size_t)GFS_END_ROWS * planes, end->table, src,
                      dst);
 }
 
 static GFS_INLINED void end_write_planes(const gfs_end *end, unsigned planes,
-                                         uint8_t *const lines[GFS_END_ROWS]) {
+                                         uint8_t *const shard[GFS_END_ROWS], size_t at) {
   uint8_t *src[END_PLANES], *dst[END_PLANES];
   end_planes(end, planes, src);
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     for (unsigned p = 0; p < planes; p++)
-      dst[i * planes + p] = lines[i] + p * LINE_PART;
+      dst[i * planes + p] = shard[i] + at + p * LINE_PART;
   end->t->ends.last(end->rows->bytes / planes, (size_t)GFS_END_ROWS * planes, end->table,
                     (const uint8_t *const *)src, dst);
 }
 
-void gfs_end_read(const gfs_end *end, const uint8_t *const lines[GFS_END_ROWS]) {
+void gfs_end_read(const gfs_end *end, const uint8_t *const shard[GFS_END_ROWS], size_t at) {
   if (end->t->planes == 1)
-    end_read_planes(end, 1, lines);
+    end_read_planes(end, 1, shard, at);
   else
-    end_read_planes(end, GFS_TRANSFORM_PLANES, lines);
+    end_read_planes(end, GFS_TRANSFORM_PLANES, shard, at);
 }
 
-void gfs_end_write(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]) {
+void gfs_end_write(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at) {
   if (end->t->planes == 1)
-    end_write_planes(end, 1, lines);
+    end_write_planes(end, 1, shard, at);
   else
-    end_write_planes(end, GFS_TRANSFORM_PLANES, lines);
+    end_write_planes(end, GFS_TRANSFORM_PLANES, shard, at);
 }
 
 /* Both transforms process a half, a quarter or a 16th before the next one, so that smaller

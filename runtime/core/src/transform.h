@@ -106,11 +106,13 @@ typedef struct gfs_row_visit {
   bool (*visit_end)(const void *context, const gfs_end *end);
 } gfs_row_visit;
 
-/* The first two layers of an inverse transform, from the lines of four elements. */
-void gfs_end_read(const gfs_end *end, const uint8_t *const lines[GFS_END_ROWS]);
+/* The first two layers of an inverse transform, from the lines of four elements: the bytes of
+ * shards from `at` on. `shard` should be a part of the array that a caller of the library gave: a
+ * CPU that reads two pointers of a fresh copy at once waits for its stores. */
+void gfs_end_read(const gfs_end *end, const uint8_t *const shard[GFS_END_ROWS], size_t at);
 
 /* The last two layers of a forward transform, to the lines of four elements. */
-void gfs_end_write(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]);
+void gfs_end_write(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at);
 
 /* Set up transforms of at most n points. Errors: GFSMITH_EUNSUPPORTED, GFSMITH_ENOMEM. */
 gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, unsigned planes,

@@ -28,14 +28,10 @@ static bool load_lines(const void *context, const gfs_end *end) {
   const gfs_wide_slice *slice = &s->work->now;
   if (!gfs_wide_has_lines(s->call->wide->code->layout, slice))
     return false;
-  const uint8_t *lines[GFS_END_ROWS];
-  for (unsigned i = 0; i < GFS_END_ROWS; i++) {
-    const uint8_t *const *shard = s->from + end->row + i;
-    if (s->call->slices.fetched)
-      gfs_wide_fetch(s->call, s->work, shard, later_shard(s, end->row + i));
-    lines[i] = shard[slice->stripe * s->call->sources] + slice->at;
-  }
-  gfs_end_read(end, lines);
+  const uint8_t *const *shard = s->from + end->row;
+  for (unsigned i = 0; s->call->slices.fetched && i < GFS_END_ROWS; i++)
+    gfs_wide_fetch(s->call, s->work, shard + i, later_shard(s, end->row + i));
+  gfs_end_read(end, shard + slice->stripe * s->call->sources, slice->at);
   return true;
 }
 
@@ -50,11 +46,8 @@ static bool store_lines(const void *context, const gfs_end *end) {
   const gfs_wide_slice *slice = &s->work->now;
   if (!gfs_wide_has_lines(s->call->wide->code->layout, slice))
     return false;
-  uint8_t *const *shards = s->to + slice->stripe * s->call->targets + end->row;
-  uint8_t *lines[GFS_END_ROWS];
-  for (unsigned i = 0; i < GFS_END_ROWS; i++)
-    lines[i] = shards[i] + slice->at;
-  gfs_wide_store_lines(end, lines, s->call->slices.streamed);
+  uint8_t *const *shard = s->to + slice->stripe * s->call->targets + end->row;
+  gfs_wide_store_lines(end, shard, slice->at, s->call->slices.streamed);
   return true;
 }
 

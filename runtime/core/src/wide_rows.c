@@ -172,16 +172,18 @@ void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_ro
     join_row(layout, slice, shard, pitch, low, high);
 }
 
-static GFS_NOT_INLINED void stream_lines(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS]) {
+static GFS_NOT_INLINED void stream_lines(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS],
+                                         size_t at) {
   alignas(GFS_CACHE_LINE) uint8_t joined[GFS_END_ROWS][GFS_ROWS_MOST];
-  gfs_end_write(end, (uint8_t *const[]){joined[0], joined[1], joined[2], joined[3]});
+  gfs_end_write(end, (uint8_t *const[]){joined[0], joined[1], joined[2], joined[3]}, 0);
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
-    gfs_stream_copy(lines[i], joined[i], end->rows->bytes);
+    gfs_stream_copy(shard[i] + at, joined[i], end->rows->bytes);
 }
 
-void gfs_wide_store_lines(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS], bool stream) {
+void gfs_wide_store_lines(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at,
+                          bool stream) {
   if (stream)
-    stream_lines(end, lines);
+    stream_lines(end, shard, at);
   else
-    gfs_end_write(end, lines);
+    gfs_end_write(end, shard, at);
 }

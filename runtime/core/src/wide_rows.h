@@ -27,7 +27,9 @@ void gfs_wide_load(gfs_wide_layout layout, const gfs_transform *t, const gfs_row
 void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
                     const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch, bool stream);
 
-/* The last layers of four rows, to slices of shards, which are lines. stream: as above. */
-void gfs_wide_store_lines(const gfs_end *end, uint8_t *const lines[GFS_END_ROWS], bool stream);
+/* The last layers of four rows, to the bytes of shards from `at` on, which are lines. stream: as
+ * above. */
+void gfs_wide_store_lines(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at,
+                          bool stream);
 
 #endif

@@ -53,30 +53,33 @@ void gfs_rows_clear(const gfs_rows *rows, size_t from, size_t to) {
   made->dst[0] = (uint64_t)(uintptr_t)gfs_rows_row(rows, from);
 }
 
-/* The lines of a row, at an address without memory; of every third group of four rows there are
- * none.
- */
-static uintptr_t lines_of(unsigned row) { return (uintptr_t)(UINT64_C(1) << 61) + 4096 * row; }
+/* The lines of a row are the bytes from LINES_AT on of a shard without memory; of every third group
+ * of four rows there are none. */
+enum { LINES_AT = 128 };
+
+static uintptr_t shard_of(unsigned row) {
+  return (uintptr_t)(UINT64_C(1) << 61) + 4096 * row - LINES_AT;
+}
 
 static bool has_lines(unsigned row) { return row / GFS_END_ROWS % 3 != 2; }
 
 static bool read_lines(const void *context, const gfs_end *end) {
   (void)context;
-  const uint8_t *lines[GFS_END_ROWS];
+  const uint8_t *shard[GFS_END_ROWS];
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
-    lines[i] = (const uint8_t *)lines_of(end->row + i);
+    shard[i] = (const uint8_t *)shard_of(end->row + i);
   if (has_lines(end->row))
-    gfs_end_read(end, lines);
+    gfs_end_read(end, shard, LINES_AT);
   return has_lines(end->row);
 }
 
 static bool write_lines(const void *context, const gfs_end *end) {
   (void)context;
-  uint8_t *lines[GFS_END_ROWS];
+  uint8_t *shard[GFS_END_ROWS];
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
-    lines[i] = (uint8_t *)lines_of(end->row + i);
+    shard[i] = (uint8_t *)shard_of(end->row + i);
   if (has_lines(end->row))
-    gfs_end_write(end, lines);
+    gfs_end_write(end, shard, LINES_AT);
   return has_lines(end->row);
 }
 
