@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.compiler import Compiler, detects, run_program
+from tests.support.cpu import cpu_flags
 from tests.support.levels import share
 from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
@@ -37,7 +38,7 @@ MUTANTS = (
     Mutant("s.count + s.more", "s.count", within="gfsmith_encode_strided"),
     Mutant("len > gfs_next_stripe_bytes() / (map->inputs + map->outputs)", "false"),
     Mutant("path == GFS_PATH_cached", "false", within="gfs_map_apply_stripes"),
-    Mutant("gfs_least(count, gfs_limits_here()->own_cache / len + 1)", "1"),
+    Mutant("gfs_least(count, GFS_OWN_CACHE_MOST)", "1"),
     # Arguments that are not checked, or not before a stripe is written.
     Mutant("count * codec->k", "codec->k", within="stripes_valid"),
     Mutant("count * codec->m", "codec->m", within="stripes_valid"),
@@ -50,6 +51,14 @@ MUTANTS = (
     Mutant("stride.stripe >= len", "true"),
     Mutant("count > 0 ? len : 0", "len", within="repair_stripes"),
     Mutant("ok[s] = true;", ";", within="check_empty"),
+)
+#: Pointers that the check in vectors does not read.
+VECTOR_MUTANTS = (
+    Mutant("_mm256_and_si256(common, common_of_vectors(pointers))", "common"),
+    Mutant("common_of_vectors(last)", "common_of_vectors(pointers)"),
+    Mutant("_mm256_and_si256(first, last)", "first"),
+    Mutant("_mm256_extracti128_si256(common, 1)", "_mm256_castsi256_si128(common)"),
+    Mutant("_mm_extract_epi64(half, 1)", "-1"),
 )
 
 
@@ -65,7 +74,9 @@ def program(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Compiler(build, tmp_path_factory.mktemp("batches")).compile("batches")
 
 
-@pytest.mark.parametrize("mutant", share(MUTANTS, 2), ids=str)
+@pytest.mark.parametrize(
+    "mutant", share(MUTANTS + (VECTOR_MUTANTS if "avx2" in cpu_flags() else ()), 2), ids=str
+)
 def test_the_program_detects_the_error(mutant: Mutant, compiler: Compiler, program: Path) -> None:
     wrong = compiler.link_error(program, mutant, SOURCES)
     assert detects(wrong, 20, cpu=10)

@@ -327,6 +327,33 @@ static void test_errors(void) {
   gfsmith_codec_destroy(codec);
 }
 
+/* Is a missing pointer of any stripe found, whose pointers are read in groups? */
+static void test_missing_pointers(void) {
+  enum { K = 5, M = 3, MOST = 16 };
+  static const shape s = {"cauchy", K, M, 0};
+  gfsmith_codec *codec = codec_of(&s, GFSMITH_HINT_AUTO);
+  uint8_t memory[(K + M) * MOST] = {0}, *parity[M * MOST];
+  const uint8_t *data[K * MOST];
+  for (unsigned n = 0; n < K * MOST; n++)
+    data[n] = memory + n;
+  for (unsigned n = 0; n < M * MOST; n++)
+    parity[n] = memory + K * MOST + n;
+  for (size_t count = 1; count <= MOST; count++) {
+    REQUIRE(gfsmith_encode_stripes(codec, 1, count, data, parity) == GFSMITH_OK);
+    for (size_t n = 0; n < K * count; n++) {
+      data[n] = NULL;
+      REQUIRE(gfsmith_encode_stripes(codec, 1, count, data, parity) == GFSMITH_EINVAL);
+      data[n] = memory + n;
+    }
+    for (size_t n = 0; n < M * count; n++) {
+      parity[n] = NULL;
+      REQUIRE(gfsmith_encode_stripes(codec, 1, count, data, parity) == GFSMITH_EINVAL);
+      parity[n] = memory + K * MOST + n;
+    }
+  }
+  gfsmith_codec_destroy(codec);
+}
+
 /* Calls without bytes or without stripes succeed without pointers. */
 static void test_empty(void) {
   static const shape s = {"cauchy", 4, 2, 0};
@@ -426,6 +453,7 @@ int main(int count, char **arguments) {
   test_lookahead();
   test_repair_without_inputs();
   test_errors();
+  test_missing_pointers();
   test_empty();
   puts("ok");
 }
