@@ -9,6 +9,7 @@ from gfsmith.ir import CURRENT, Program, Ref, Space, pointers
 from gfsmith.kernel.isa import Tail
 from gfsmith.kernel.operation import Operation
 from gfsmith.kernel.spec import KernelSpec, TooFewRegisters
+from gfsmith.kernel.technique import Technique
 
 POINTER = 8  #: bytes
 
@@ -16,6 +17,8 @@ _SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 _FREE_FIXED = ("r9", "r10", "rsi")
 _FREE_DIAGONAL = ("r10",)
 _CURSORS = frozenset({"r9", "r10", "rsi"})  #: used by a loop that is rolled over the sources
+
+_FEW = 10  #: most sources of _reads_pointers
 
 AHEAD = "rbx"  #: address in src[] of the next prefetch pointer of a rolled loop
 
@@ -39,6 +42,13 @@ def _replaced(spec: KernelSpec, program: Program) -> dict[Shard, str]:
     if spec.isa.tail is Tail.MASKED and not any(loop.rolled or loop.aligned for loop in loops):
         found |= {(Space.SOURCE, spec.inputs - 1): "rcx", (Space.DESTINATION, spec.outputs - 1): "r8"}
     return found
+
+
+def _reads_pointers(spec: KernelSpec) -> bool:
+    """Does the kernel read the pointers of its sources for each line instead of holding them in registers?
+    This is faster for batches of few sources with more than two parities (docs/batches.md#limits-of-63)."""
+    few = spec.inputs is not None and spec.inputs <= _FEW and spec.outputs > 2
+    return spec.pipelined and few and spec.technique is Technique.AFFINE
 
 
 class Places:
@@ -70,7 +80,8 @@ class Places:
         unsaved = _FREE_DIAGONAL if spec.diagonal else (*_FREE_FIXED, "rdx") if spec.by_rows else _FREE_FIXED
         free = [r for r in (*unsaved, *_SAVED) if r != taken]
         shards: list[Shard] = [(Space.DESTINATION, i) for i in range(spec.outputs)]
-        shards += [(Space.SOURCE, j) for j in range(spec.inputs or 1)]
+        if not _reads_pointers(spec):
+            shards += [(Space.SOURCE, j) for j in range(spec.inputs or 1)]
         if len(shards) <= len(unsaved) or len(shards) > len(free):
             return dict(zip(shards, free, strict=False))
         replaced, others = _replaced(spec, program), iter(free)
