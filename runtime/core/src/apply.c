@@ -110,15 +110,27 @@ static void fetch(unsigned inputs, request *r) {
   r->turn++;
 }
 
+/* Write the addresses of the sources from byte `start` on, and the last one again up to `wide`. */
+static void place_sources(const gfs_map *map, unsigned wide, const uint8_t *const *src,
+                          size_t start, const uint8_t **out) {
+  for (unsigned j = 0; j < map->inputs; j++)
+    out[j] = src[j] + start;
+  for (unsigned j = map->inputs; j < wide; j++)
+    out[j] = out[j - 1];
+}
+
 /* Run all passes over one piece; each prefetches a share of the next piece. All use the path of the
  * call: the later passes find the sources in cache, but their outputs are in memory like those of
- * the first. */
+ * the first. `src` has map->widest pointers if these are more than the sources. */
 static void apply_passes(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
                          uint8_t *const *dst, request *ahead) {
   for (unsigned n = 0; n < map->dots; n++) {
     const gfs_pass *pass = &map->pass[n];
     fetch(map->inputs, ahead);
-    pass->kernel[path](len, map->inputs, pass->tables, src, dst + pass->first);
+    if (path >= GFS_PATH_distant && pass->wide > 0)
+      pass->wider(len, pass->wide, pass->tables, src, dst + pass->first);
+    else
+      pass->kernel[path](len, map->inputs, pass->tables, src, dst + pass->first);
   }
 }
 
@@ -141,8 +153,7 @@ static void apply_cut(const gfs_map *map, cut c, size_t start, size_t len,
     ahead.len = c.fetched ? gfs_least(len - ahead.start, c.piece) : 0;
     if (ahead.start == len && next != NULL)
       ahead = (request){next, 0, gfs_least(len, c.first), 0, map->dots};
-    for (unsigned j = 0; j < map->inputs; j++)
-      piece_src[j] = src[j] + start;
+    place_sources(map, map->widest, src, start, piece_src);
     for (unsigned i = 0; i < map->outputs; i++)
       piece_dst[i] = dst[i] + start;
     apply_passes(map, c.path, piece, piece_src, piece_dst, &ahead);
@@ -164,7 +175,13 @@ void gfs_map_apply_rest(const gfs_map *map, gfs_path path, size_t start, size_t 
 static void apply_pipelined(const gfs_map *map, gfs_path path, size_t len,
                             const uint8_t *const *src, uint8_t *const *dst) {
   const gfs_pass *pass = map->pass;
-  pass->pipelined(len, map->inputs, pass->tables, src, dst + pass->first);
+  const uint8_t *wide[2 * GFSMITH_MAX_SHARDS];
+  if (pass->wide > 0) {
+    place_sources(map, pass->wide, src, 0, wide);
+    place_sources(map, pass->wide, src + map->inputs, 0, wide + pass->wide);
+    pass->pipelined(len, pass->wide, pass->tables, wide, dst + pass->first);
+  } else
+    pass->pipelined(len, map->inputs, pass->tables, src, dst + pass->first);
   for (unsigned n = 1; n < map->dots; n++)
     map->pass[n].kernel[path](len, map->inputs, map->pass[n].tables, src, dst + map->pass[n].first);
 }

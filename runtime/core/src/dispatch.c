@@ -13,6 +13,13 @@
 #include <stdlib.h>
 #endif
 
+/* gfs_dispatch_wider: the fewest outputs, and the part of the inputs that may be added, if a
+ * product is one instruction and otherwise. Measured on Zen 4
+ * (docs/batches.md#kernels-of-more-sources). */
+#define WIDER_OUTPUTS 3u
+#define WIDER_PART_AFFINE 2u
+#define WIDER_PART 4u
+
 static const gfs_isa isas[] = {
 #define GFSMITH_ISA(name, format, features)                                                        \
   {#name, GFS_ISA_##name, GFS_FORMAT_##format, (features)},
@@ -202,6 +209,26 @@ gfsmith_kernel *gfs_dispatch_kernel_reading(const gfs_isa *isa, gfs_format forma
     }
   }
   return best;
+}
+
+/* Is this a kernel with tables and streaming stores for a fixed number of inputs? */
+static bool is_wide(const kernel_row *row, const gfs_isa *isa, unsigned outputs) {
+  return row->inputs > 0 && row->store == GFS_STORE_streaming &&
+         suits(row, isa, isa->format, GFS_OPERATION_dot, row->inputs, outputs) &&
+         gfs_dispatch_rank(row->run, GFS_PATH_bulk, row->store, row->prefetch) > 0;
+}
+
+unsigned gfs_dispatch_wider(const gfs_isa *isa, unsigned inputs, unsigned outputs) {
+  unsigned part = isa->format == GFS_FORMAT_affine ? WIDER_PART_AFFINE : WIDER_PART;
+  unsigned found = inputs + inputs / part + 1;
+  if (outputs < WIDER_OUTPUTS)
+    return 0;
+  for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++) {
+    unsigned wide = kernels[n].inputs;
+    if (wide >= inputs && wide < found && is_wide(&kernels[n], isa, outputs))
+      found = wide;
+  }
+  return found > inputs && found <= inputs + inputs / part ? found : 0;
 }
 
 gfs_traits gfs_dispatch_traits(gfsmith_kernel *run) {

@@ -111,6 +111,11 @@ gfsmith_kernel *gfs_dispatch_kernel_reading(const gfs_isa *isa, gfs_format forma
                                             gfs_operation operation, unsigned inputs,
                                             unsigned outputs, gfs_path path);
 
+/* The inputs, more than `inputs` >= 1, of the kernel with tables and streaming stores for a fixed
+ * number of them that computes this number from memory with coefficients 0 for the others; 0: there
+ * is none, or one for exactly this number, or it would not pay. */
+unsigned gfs_dispatch_wider(const gfs_isa *isa, unsigned inputs, unsigned outputs);
+
 /* The accesses of a kernel that these functions choose; temporal stores and no prefetch for any
  * other function. */
 gfs_traits gfs_dispatch_traits(gfsmith_kernel *run);

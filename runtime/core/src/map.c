@@ -88,13 +88,17 @@ static bool lay_out(const recipe *r, layout *l) {
   return true;
 }
 
-/* Write the tables of a pass: entry bytes for each of its coefficients, source by source. */
-static void fill_tables(const recipe *r, const gfs_pass *pass, size_t entry, uint8_t *tables) {
-  for (unsigned j = 0; j < r->inputs; j++)
+/* Write the tables of a pass: entry bytes for each of its coefficients, source by source. Sources
+ * from r->inputs on have coefficients 0. Returns the end of the tables. */
+static uint8_t *fill_tables(const recipe *r, const gfs_pass *pass, unsigned sources, size_t entry,
+                            uint8_t *tables) {
+  for (unsigned j = 0; j < sources; j++)
     for (unsigned i = 0; i < pass->outputs; i++) {
-      gfs_tables_fill(r->isa->format, r->field, recipe_row(r, pass->first + i)[j], tables);
+      uint8_t coefficient = j < r->inputs ? recipe_row(r, pass->first + i)[j] : 0;
+      gfs_tables_fill(r->isa->format, r->field, coefficient, tables);
       tables += entry;
     }
+  return tables;
 }
 
 /* Are all coefficients of the pass 1, and does the build have kernels for that? */
@@ -111,13 +115,18 @@ static void choose_dot(const recipe *r, gfs_pass *pass) {
   const gfs_known_matrix *matrix = known_from(r, pass->first);
   pass->known = matrix;
   gfs_operation operation = is_sum(r, pass) ? GFS_OPERATION_xor : GFS_OPERATION_dot;
+  if (matrix == NULL && operation == GFS_OPERATION_dot)
+    pass->wide = gfs_dispatch_wider(r->isa, r->inputs, pass->outputs);
+  unsigned inputs = pass->wide > 0 ? pass->wide : r->inputs;
   if (pass->first == 0 && operation == GFS_OPERATION_dot)
-    pass->pipelined = gfs_pipelined_row(r->isa, matrix, r->inputs, pass->outputs);
+    pass->pipelined = gfs_pipelined_row(r->isa, matrix, inputs, pass->outputs);
   for (gfs_path path = 0; path < GFS_PATHS; path++)
     pass->kernel[path] =
         matrix == NULL ? gfs_dispatch_kernel(r->isa, operation, r->inputs, pass->outputs, path)
                        : gfs_baked_kernel(r->isa, matrix, path);
   pass->traits = gfs_baked_traits(pass->kernel[GFS_PATH_bulk]);
+  if (pass->wide > 0)
+    pass->wider = gfs_dispatch_kernel(r->isa, operation, inputs, pass->outputs, GFS_PATH_bulk);
   unsigned ahead = gfs_baked_traits(pass->kernel[GFS_PATH_distant]).prefetch;
   pass->near = ahead <= GFS_PREFETCH_NEAR ? ahead : 0;
 }
@@ -130,16 +139,29 @@ static void fill_passes(const recipe *r, const layout *l, gfs_map *map, uint8_t 
   for (unsigned n = 0, first = 0; n < l->dots; first += l->dot[n++]) {
     dot[n] = (gfs_pass){.first = first, .outputs = l->dot[n]};
     choose_dot(r, &dot[n]);
+    if (map->widest < dot[n].wide)
+      map->widest = dot[n].wide;
   }
   for (unsigned n = 0, first = 0; n < l->mads; first += l->mad[n++]) {
     mad[n] = (gfs_pass){.first = first, .outputs = l->mad[n], .tables = tables};
-    fill_tables(r, &mad[n], map->entry, tables);
-    tables += (size_t)r->inputs * mad[n].outputs * map->entry;
     if (dot->first + dot->outputs <= first)
       dot++;
-    if (dot->first == first && dot->outputs == mad[n].outputs)
+    bool shared = dot->first == first && dot->outputs == mad[n].outputs;
+    unsigned sources = shared && dot->wide > 0 ? dot->wide : r->inputs;
+    tables = fill_tables(r, &mad[n], sources, map->entry, tables);
+    if (shared)
       dot->tables = mad[n].tables;
   }
+}
+
+/* The entries of all tables, at most. */
+static size_t entries_of(const recipe *r, const layout *l) {
+  size_t entries = (size_t)r->inputs * r->outputs;
+  for (unsigned n = 0; n < l->dots; n++) {
+    unsigned wide = gfs_dispatch_wider(r->isa, r->inputs, l->dot[n]);
+    entries += wide > 0 ? (size_t)(wide - r->inputs) * l->dot[n] : 0;
+  }
+  return entries;
 }
 
 gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field *field,
@@ -150,7 +172,7 @@ gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field
     return GFSMITH_EUNSUPPORTED;
   size_t entry = gfs_tables_entry(isa->format);
   size_t header = sizeof(gfs_map) + (l.dots + l.mads) * sizeof(gfs_pass);
-  size_t bytes = header + GFS_CACHE_LINE + (size_t)inputs * outputs * entry;
+  size_t bytes = header + GFS_CACHE_LINE + entries_of(&r, &l) * entry;
   gfs_map *map = malloc(bytes);
   if (map == NULL)
     return GFSMITH_ENOMEM;

@@ -26,7 +26,12 @@ typedef struct gfs_pass {
   gfsmith_kernel *kernel[GFS_PATHS]; /* of dot passes */
   gfs_traits traits;                 /* of kernel[GFS_PATH_bulk] */
   unsigned near; /* bytes ahead that kernel[GFS_PATH_distant] prefetches; 0: none, or further */
-  gfsmith_kernel *pipelined; /* of the first dot pass: gfs_pipelined_row; NULL: none */
+  /* Of dot passes with tables, instead of a kernel for any number of sources in memory: one for
+   * exactly `wide` sources, the last ones with coefficients 0; wide is 0 if there is none. */
+  gfsmith_kernel *wider;
+  unsigned wide;
+  gfsmith_kernel *pipelined; /* of the first dot pass: gfs_pipelined_row, for `wide` sources if
+                                there are so many; NULL: none */
   const uint8_t *tables;     /* entry of input j, output i of the pass at (j * outputs + i) * entry;
                                 NULL for kernels of known matrices */
   const struct gfs_known_matrix *known; /* of a dot pass; NULL: the matrix is not known */
@@ -42,9 +47,10 @@ typedef struct gfs_map {
   gfs_format format;          /* of the tables */
   unsigned inputs;
   unsigned outputs;
-  unsigned dots; /* passes over all inputs: pass[0 .. dots) */
-  unsigned mads; /* the same outputs in passes that all have tables (dot passes for known matrices
-                    have none) */
+  unsigned widest; /* the greatest `wide` of a pass */
+  unsigned dots;   /* passes over all inputs: pass[0 .. dots) */
+  unsigned mads;   /* the same outputs in passes that all have tables (dot passes for known matrices
+                      have none) */
   /* pass[0 .. dots), then pass[dots .. dots + mads), whose kernels are in adders.c */
   gfs_pass pass[];
 } gfs_map;

@@ -1,6 +1,7 @@
 #include "passes.h"
 
 #include <stdalign.h>
+#include <string.h>
 
 #include "baked.h"
 #include "map.h"
@@ -43,6 +44,7 @@ static void clear(batch *b, size_t first) {
   b->first = first;
   b->used = 0;
   b->map->dots = 0;
+  b->map->widest = 0;
   b->map->outputs = 0;
 }
 
@@ -64,12 +66,30 @@ static gfs_pass *append(batch *b, unsigned outputs, gfsmith_kernel *kernel) {
   gfs_pass *pass = &map->pass[map->dots++];
   pass->kernel[b->path] = kernel;
   pass->traits = b->path == GFS_PATH_bulk ? gfs_baked_traits(kernel) : (gfs_traits){0};
+  pass->wide = 0;
   pass->near = 0; /* a search for it would cost as much as it gains */
   pass->tables = NULL;
   pass->first = map->outputs;
   pass->outputs = outputs;
   map->outputs += outputs;
   return pass;
+}
+
+/* Let the pass that has been appended use a kernel of more sources, if there is one and space for
+ * its coefficients, which are 0 in all formats. */
+static void widen(batch *b, gfs_pass *pass, size_t inputs) {
+  unsigned wide = gfs_isal_wider(b->isa, inputs, pass->outputs);
+  if (wide == 0)
+    return;
+  size_t bytes = (wide - inputs) * pass->outputs * b->entry;
+  if (bytes > TABLE_BYTES - b->used)
+    return;
+  memset(b->tables + b->used, 0, bytes);
+  b->used += bytes;
+  pass->wide = wide;
+  pass->wider = gfs_isal_kernel(b->isa, GFS_OPERATION_dot, wide, pass->outputs, b->path);
+  if (b->map->widest < wide)
+    b->map->widest = wide;
 }
 
 /* Append a pass with tables or with additions only: for the outputs from b->first + map->outputs
@@ -88,6 +108,8 @@ static void append_tables(batch *b, gfs_operation operation, unsigned outputs, s
   pass->tables = b->tables + b->used;
   gfs_isal_gather(b->isa->format, entries, b->call->stride, inputs, outputs, b->tables + b->used);
   b->used += inputs * outputs * b->entry;
+  if (operation == GFS_OPERATION_dot && b->path >= GFS_PATH_distant)
+    widen(b, pass, inputs);
 }
 
 /* Compute outputs whose tables do not fit, or with more sources than a map allows: a part of the

@@ -15,6 +15,8 @@ typedef _Atomic(gfsmith_kernel *) memory;
 /* A cache by operation, inputs (0: any), outputs and path. NULL: not looked up yet. All threads
  * write the same values, so their order does not matter. */
 static memory met[GFS_OPERATION_xor + 1][FIXED_MAX + 1][GFS_PASS_MAX + 1][GFS_PATHS];
+/* gfs_dispatch_wider + 1, by inputs and outputs; 0: not looked up yet. */
+static _Atomic(uint8_t) met_wider[FIXED_MAX + 1][GFS_PASS_MAX + 1];
 static memory met_known[GFS_MATRICES + 1][GFS_PATHS]; /* +1: a build may have no known matrix */
 
 /* Marks "there is no kernel" in the cache. */
@@ -36,6 +38,18 @@ gfsmith_kernel *gfs_isal_kernel(const gfs_isa *isa, gfs_operation operation, siz
   if (kernel == NULL)
     return remember(place, gfs_dispatch_kernel(isa, operation, fixed, outputs, path));
   return kernel != none ? kernel : NULL;
+}
+
+unsigned gfs_isal_wider(const gfs_isa *isa, size_t inputs, unsigned outputs) {
+  if (inputs > FIXED_MAX)
+    return 0;
+  _Atomic(uint8_t) *place = &met_wider[inputs][outputs];
+  unsigned known = atomic_load_explicit(place, memory_order_relaxed);
+  if (known != 0)
+    return known - 1;
+  unsigned wide = gfs_dispatch_wider(isa, (unsigned)inputs, outputs);
+  atomic_store_explicit(place, (uint8_t)(wide + 1), memory_order_relaxed);
+  return wide;
 }
 
 gfsmith_kernel *gfs_isal_known_kernel(const gfs_isa *isa, const gfs_known_matrix *matrix,

@@ -13,7 +13,7 @@ from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 #: The sources with batch calls.
-SOURCES = [ROOT / "runtime/core/src" / name for name in ("batch.c", "apply.c")]
+SOURCES = [ROOT / "runtime/core/src" / name for name in ("batch.c", "apply.c", "map.c")]
 
 MUTANTS = (
     # Wrong stripes, sources or destinations.
@@ -52,13 +52,21 @@ MUTANTS = (
     Mutant("count > 0 ? len : 0", "len", within="repair_stripes"),
     Mutant("ok[s] = true;", ";", within="check_empty"),
 )
-#: Pointers that the check in vectors does not read.
-VECTOR_MUTANTS = (
+#: Errors on CPUs with AVX2 only.
+AVX2_MUTANTS = (
+    # Pointers that the check in vectors does not read.
     Mutant("_mm256_and_si256(common, common_of_vectors(pointers))", "common"),
     Mutant("common_of_vectors(last)", "common_of_vectors(pointers)"),
     Mutant("_mm256_and_si256(first, last)", "first"),
     Mutant("_mm256_extracti128_si256(common, 1)", "_mm256_castsi256_si128(common)"),
     Mutant("_mm_extract_epi64(half, 1)", "-1"),
+    # Kernels of more sources: no last sources, the wrong stripe, coefficients other than 0.
+    Mutant("out[j] = out[j - 1];", "out[j] = NULL;"),
+    Mutant(
+        "place_sources(map, pass->wide, src + map->inputs, 0, $to)",
+        "place_sources(map, pass->wide, src, 0, $to)",
+    ),
+    Mutant("j < r->inputs ? $coefficient : 0", "j < r->inputs ? $coefficient : 1"),
 )
 
 
@@ -75,7 +83,7 @@ def program(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "mutant", share(MUTANTS + (VECTOR_MUTANTS if "avx2" in cpu_flags() else ()), 2), ids=str
+    "mutant", share(MUTANTS + (AVX2_MUTANTS if "avx2" in cpu_flags() else ()), 2), ids=str
 )
 def test_the_program_detects_the_error(mutant: Mutant, compiler: Compiler, program: Path) -> None:
     wrong = compiler.link_error(program, mutant, SOURCES)

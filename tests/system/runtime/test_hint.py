@@ -26,7 +26,9 @@ class Aligned(Arena):
 
 @pytest.mark.parametrize("hint", HINTS)
 @pytest.mark.parametrize("arena_type", [Arena, Aligned])
-@pytest.mark.parametrize(("k", "m"), [(10, 4), (4, 2), (17, 1), (48, 4), (20, 12), (100, 20)])
+@pytest.mark.parametrize(
+    ("k", "m"), [(10, 4), (4, 2), (17, 1), (13, 4), (5, 3), (48, 4), (20, 12), (100, 20)]
+)
 def test_hints(api: Api, isa: str, k: int, m: int, arena_type: type[Arena], hint: int) -> None:
     """Around the lengths where the choice changes: 1024, 4096, and 512 KiB in total (10+4: 37449); with many
     shards also steps of 128 bytes and more, the last one shorter.

@@ -11,12 +11,13 @@ typedef struct shape {
   size_t packet;
 } shape;
 
-/* A known matrix alone and with another pass, tables in one and in several passes, many shards, a
- * sum, local groups, packets.
+/* A known matrix alone and with another pass, tables in one and in several passes, also for more
+ * sources than there are, many shards, a sum, local groups, packets.
  */
 static const shape shapes[] = {
-    {"cauchy", 10, 4, 0},   {"cauchy", 10, 5, 0}, {"zfec", 5, 3, 0}, {"cauchy", 20, 12, 0},
-    {"cauchy", 200, 55, 0}, {"lch", 3, 1, 0},     {NULL, 6, 4, 0},   {"cauchy_good", 5, 3, 24},
+    {"cauchy", 10, 4, 0},  {"cauchy", 10, 5, 0},      {"zfec", 5, 3, 0},
+    {"cauchy", 20, 12, 0}, {"cauchy", 200, 55, 0},    {"lch", 3, 1, 0},
+    {NULL, 6, 4, 0},       {"cauchy_good", 5, 3, 24}, {"cauchy", 13, 4, 0},
 };
 enum { MOST_SHARDS = 255, MOST_STRIPES = 1100, NOTED = 36, GUARD = 64 };
 
@@ -440,6 +441,27 @@ static void test_lookahead(void) {
 }
 
 /* With an argument, only on the longest path. */
+/* The same where a kernel has more sources than the codec: it reads the last one of each stripe
+ * again. */
+static void test_wide_lookahead(void) {
+  enum { K = 13, M = 4, LEN = 64 };
+  static const shape s = {"cauchy", K, M, 0};
+  gfsmith_codec *codec = codec_of(&s, GFSMITH_HINT_STREAMING);
+  gfs_pass *pass = codec->encoder->pass;
+  if (pass->wide > 0) {
+    noted.kernel = pass->kernel[GFS_PATH_cached];
+    pass->pipelined = note;
+    call c = {.shape = &s, .codec = codec, .len = LEN, .count = 2};
+    c.stride = (gfsmith_stride){LEN, LEN * (K + M)};
+    free(result(&c, encode, POINTERS, 2 * c.stride.stripe, 0));
+    const uint8_t *last = noted.next[0][K - 1];
+    for (unsigned n = K; n < pass->wide; n++)
+      REQUIRE(noted.next[0][n] == last);
+    require_next(&c, 2, 0, K);
+  }
+  gfsmith_codec_destroy(codec);
+}
+
 int main(int count, char **arguments) {
   (void)arguments;
   bool brief = count > 1;
@@ -451,6 +473,7 @@ int main(int count, char **arguments) {
   if (!brief)
     test_shape(&shapes[0], GFSMITH_HINT_AUTO);
   test_lookahead();
+  test_wide_lookahead();
   test_repair_without_inputs();
   test_errors();
   test_missing_pointers();
