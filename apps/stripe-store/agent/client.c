@@ -26,13 +26,32 @@ enum {
 
 static void client_go_on(client *c);
 
+/* The memory of a long line counts like that of a value. False: there is none. */
+static bool charge_line(client *c, size_t bytes) {
+  agent *a = c->agent;
+  a->memory -= c->charged;
+  c->charged = 0;
+  if (bytes <= PARSE_LINE_MAX)
+    return true;
+  if (bytes > a->memory_max - a->memory)
+    return false;
+  a->memory += c->charged = bytes;
+  return true;
+}
+
+static void forget_line(client *c) {
+  free(c->line);
+  c->line = NULL;
+  charge_line(c, 0);
+}
+
 static void dispose(client *c) {
   DL_DELETE(c->agent->clients, c);
   c->agent->counters.clients--;
   if (c->stream != NULL)
     bufferevent_free(c->stream);
   stripe_free(c->value);
-  free(c->line);
+  forget_line(c);
   free(c);
 }
 
@@ -116,6 +135,7 @@ void client_send_value(client *c, const record *r, stripe *value) {
 void client_over(client *c) {
   stripe_free(c->value);
   c->value = NULL;
+  forget_line(c);
   c->state = CLIENT_LINE;
   if (c->going_on)
     return;
@@ -160,17 +180,38 @@ static void give_up(client *c, struct evbuffer *in, const char *answer) {
   c->agent->events.request(c);
 }
 
+/* Is there the end of a line? What has been searched is not searched again. */
+static bool line_ends(client *c, struct evbuffer *in) {
+  struct evbuffer_ptr at;
+  bool ends = evbuffer_ptr_set(in, &at, c->searched, EVBUFFER_PTR_SET) == 0 &&
+              evbuffer_search_eol(in, &at, NULL, EVBUFFER_EOL_CRLF).pos >= 0;
+  c->searched = ends ? 0 : evbuffer_get_length(in);
+  return ends;
+}
+
+/* Keep the beginning of a line until the rest is there. */
+static void keep_line(client *c, struct evbuffer *in) {
+  char start[8];
+  size_t bytes = evbuffer_get_length(in);
+  ev_ssize_t n = evbuffer_copyout(in, start, sizeof start);
+  if (bytes > (c->known ? parse_line_most(start, n > 0 ? (size_t)n : 0) : PARSE_LINE_MAX))
+    give_up(c, in, "CLIENT_ERROR line too long");
+  else if (!charge_line(c, bytes))
+    give_up(c, in, "SERVER_ERROR out of memory");
+}
+
 /* False: there is no complete line yet, or no memory for it. */
 static bool take_line(client *c, struct evbuffer *in) {
   size_t length;
   const char *wrong;
-  free(c->line);
+  forget_line(c);
+  if (!line_ends(c, in)) {
+    keep_line(c, in);
+    return false;
+  }
   c->line = evbuffer_readln(in, &length, EVBUFFER_EOL_CRLF);
-  if (c->line == NULL) {
-    if (evbuffer_search_eol(in, NULL, NULL, EVBUFFER_EOL_CRLF).pos >= 0)
-      give_up(c, in, "SERVER_ERROR out of memory"); /* a value may follow */
-    else if (evbuffer_get_length(in) > PARSE_LINE_MAX)
-      give_up(c, in, "CLIENT_ERROR line too long");
+  if (c->line == NULL || !charge_line(c, length)) {
+    give_up(c, in, "SERVER_ERROR out of memory"); /* a value may follow */
     return false;
   }
   wrong = parse_line(&c->request, c->line, length);

@@ -28,7 +28,9 @@ typedef struct client {
   bool quits;        /* add no answers; close when those before have been sent */
   void (*waits)(
       struct client *c); /* continues the command when answers have been sent; NULL: none */
-  char *line;            /* the line to which the pointers in `request` refer */
+  char *line;            /* the line to which the pointers in `request` refer; NULL: none */
+  size_t charged;        /* memory that counts for this line, or for the beginning of the next */
+  size_t searched;       /* bytes of the input that have no end of a line */
   request request;
   stripe *value;
   const char *answer; /* of the command, while it is confirmed */

@@ -25,7 +25,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* Descriptors for other purposes than clients: in all, and for each chunk server. */
+enum { OWN_FILES = 64, LINK_FILES = 16 };
 
 static void on_link(void *owner, uint16_t rank, bool up) { membership_link(owner, rank, up); }
 
@@ -193,6 +197,20 @@ static void close_all(agent *a) {
   event_base_free(a->base);
 }
 
+/* Clients must leave the descriptors that chunk servers, files and `local` need. */
+static void limit_clients(agent *a) {
+  struct rlimit limit;
+  rlim_t own = OWN_FILES + LINK_FILES * agent_nodes(a), wanted = own + a->clients_max;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+    return;
+  limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+    return;
+  a->clients_max = limit.rlim_cur > own ? (unsigned)(limit.rlim_cur - own) : 1;
+  report("accepts at most %u clients, because it may open only %llu files (ulimit -n)",
+         a->clients_max, (unsigned long long)limit.rlim_cur);
+}
+
 static bool prepare(agent *a, const settings *o) {
   char reason[GFSMITH_REASON_MAX] = "";
   if (!layout_create(&a->layout, &o->layout, reason)) {
@@ -209,6 +227,7 @@ static bool prepare(agent *a, const settings *o) {
            o->degraded);
     return false;
   }
+  limit_clients(a);
   if (o->auth && !login_open(a))
     return false;
   if (o->tls && !tls_open(a))

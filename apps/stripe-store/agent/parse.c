@@ -73,6 +73,11 @@ static bool key(request *r, const char **at, const char *end) {
   return valid_key(t);
 }
 
+size_t parse_line_most(const char *start, size_t bytes) {
+  token t = next_token(&start, start + bytes);
+  return is(t, "get") || is(t, "gets") ? PARSE_KEYS_MAX : PARSE_LINE_MAX;
+}
+
 bool parse_has_value(verb v) { return v >= VERB_SET && v <= VERB_CAS; }
 
 bool parse_ends_connection(const request *refused, const char *line, size_t length) {
@@ -142,6 +147,18 @@ static bool verbosity(request *r, const char *at, const char *end) {
   return ends(r, level ? after : at, end) && (level || r->noreply);
 }
 
+/* Clients and monitors of memcached ask for these, too. */
+static bool statistics(request *r, const char *at, const char *end) {
+  static const char *const kinds[] = {"items", "slabs", "settings", "sizes", "conns"};
+  token t = next_token(&at, end);
+  bool known = t.bytes == 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    known = known || is(t, kinds[i]);
+  r->key = t.at;
+  r->key_bytes = t.bytes;
+  return known && next_token(&at, end).bytes == 0;
+}
+
 static bool arguments(request *r, const char *at, const char *end) {
   switch (r->verb) {
   case VERB_GET:
@@ -159,7 +176,7 @@ static bool arguments(request *r, const char *at, const char *end) {
   case VERB_VERBOSITY:
     return verbosity(r, at, end);
   case VERB_STATS:
-    return next_token(&at, end).bytes == 0;
+    return statistics(r, at, end);
   case VERB_VERSION:
   case VERB_QUIT:
     return true; /* memcached ignores the rest of the line */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PARSE_KEY_MAX = 250, PARSE_LINE_MAX = 65536 };
+enum { PARSE_KEY_MAX = 250, PARSE_LINE_MAX = 65536, PARSE_KEYS_MAX = 1 << 20 };
 
 typedef enum verb {
   VERB_GET,
@@ -30,8 +30,8 @@ typedef enum verb {
 
 typedef struct request {
   verb verb;
-  const char *key;  /* in the line; the first key of get and gets */
-  size_t key_bytes; /* 1 to PARSE_KEY_MAX */
+  const char *key;  /* in the line; the first key of get and gets; stats: the kind */
+  size_t key_bytes; /* 1 to PARSE_KEY_MAX; stats: 0 for the general ones */
   const char *rest; /* get, gets: the text between the first key and `end` */
   const char *end;
   uint32_t flags;
@@ -43,6 +43,10 @@ typedef struct request {
 
 /* Does a value follow the line? */
 bool parse_has_value(verb v);
+
+/* The most bytes of a line that begins so: PARSE_KEYS_MAX for get and gets, which clients send with
+ * many keys, else PARSE_LINE_MAX. */
+size_t parse_line_most(const char *start, size_t bytes);
 
 /* Parse one line without its line end. NULL: valid; otherwise the answer, also without its line
  * end. */

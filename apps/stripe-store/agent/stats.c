@@ -12,7 +12,7 @@ static void number(client *c, const char *name, uint64_t value) {
 }
 
 /* Values are single words, because clients split these lines at spaces. */
-void stats_answer(client *c) {
+static void general(client *c) {
   static const char *const states[] = {"gone", "silent", "listing", "listed", "rebuilding", "up"};
   agent *a = c->agent;
   const counters *n = &a->counters;
@@ -43,5 +43,11 @@ void stats_answer(client *c) {
   number(c, "chunks_rebuilt", n->rebuilt);
   number(c, "values_lost", a->lost);
   number(c, "bytes_on_their_way", a->memory);
+}
+
+/* Of the other kinds of memcached there are none. */
+void stats_answer(client *c) {
+  if (c->request.key_bytes == 0)
+    general(c);
   client_answer(c, "END");
 }

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,8 @@ BAD_LINE = b"CLIENT_ERROR bad command line format\r\n"
         (b"quit now\r\nversion\r\n", b""),
         (b"verbosity 1\r\n", b"OK\r\n"),
         (b"verbosity\r\n", BAD_LINE),
+        (b"stats items\r\nstats slabs\r\nstats settings\r\n", b"END\r\n" * 3),
+        (b"stats reset\r\n", BAD_LINE),
         (b"verbosity noreply\r\nverbosity 1 noreply\r\n", b""),
     ],
 )
@@ -146,10 +149,21 @@ def test_lines_that_are_refused(store: Store, sent: bytes, answer: bytes) -> Non
     assert store.get("a") is None
 
 
-def test_a_line_without_end(store: Store) -> None:
+@pytest.mark.parametrize(("word", "most"), [(b"touch", 1 << 16), (b"gets", 1 << 20)])
+def test_a_line_without_end(store: Store, word: bytes, most: int) -> None:
     with socket.create_connection(store.address(), DEADLINE) as link:
-        link.sendall(b"get " + b"k" * 65533)
+        link.sendall(word + b" k" * (most // 2))
         assert receive(link, 1 << 30) == b"CLIENT_ERROR line too long\r\n"
+
+
+def test_many_keys_in_a_line(store: Store) -> None:
+    """Clients send all keys of `get_many` in one line, of any length for memcached."""
+    keys = [f"{'k' * 240}-{number}" for number in range(2000)]
+    store.set(keys[0], b"first")
+    store.set(keys[-1], b"last")
+    with store.client() as client:
+        assert client.get_many(keys) == {keys[0]: b"first", keys[-1]: b"last"}
+    assert store.stats()["bytes_on_their_way"] == "0"
 
 
 def test_many_clients_one_key(store: Store) -> None:
@@ -215,6 +229,21 @@ def test_values_in_transit_are_bounded(store: Store) -> None:
         for link in links:
             link.close()
     store.set("big", bytes(1048576))
+
+
+def test_long_lines_count_as_values(store: Store) -> None:
+    """8 MB hold the beginnings of eight lines; that of the ninth is refused."""
+    line = b"get" + b" k" * 450_000
+    links = [socket.create_connection(store.address(), DEADLINE) for _ in range(8)]
+    for link in links:
+        link.sendall(line)
+    wait_for("eight lines", lambda: store.stats()["bytes_on_their_way"] == str(8 * len(line)))
+    with socket.create_connection(store.address(), DEADLINE) as link, suppress(ConnectionError):
+        link.sendall(line)
+        assert receive(link, 1 << 30) == b"SERVER_ERROR out of memory\r\n"
+    for link in links:
+        link.close()
+    wait_for("memory to be released", lambda: store.stats()["bytes_on_their_way"] == "0")
 
 
 def test_totals(store: Store) -> None:

@@ -172,6 +172,31 @@ def test_no_free_descriptors(store: Store) -> None:
     _serves(store)
 
 
+FILES = 160  #: descriptors that an agent may have; it keeps 144 for itself and five chunk servers
+
+
+class FewFiles(Store):
+    def command(self, name: str) -> list[str]:
+        own = Store.command(self, name)
+        return ["prlimit", f"--nofile={FILES}", *own] if name == "agent" else own
+
+
+def test_clients_leave_descriptors_for_chunk_servers(programs: Path, tmp_path: Path) -> None:
+    store = FewFiles(tmp_path / "store", programs)
+    with ExitStack() as stack:
+        stack.callback(store.kill_all)
+        store.start()
+        clients = [stack.enter_context(raw(store)) for _ in range(FILES)]
+        assert clients[-1].recv(100) == b"SERVER_ERROR too many clients\r\n"
+        store.kill("chunk-1")
+        store.launch("chunk-1")
+        for client in clients[:4]:
+            client.close()
+        wait_for("their end", lambda: _accepted(store))
+        store.wait_writable()
+        assert "accepts at most 16 clients" in store.log_of("agent").read_text()
+
+
 def _cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / 100
