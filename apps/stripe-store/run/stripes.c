@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ITEM_LEAST = 1 << 20, NAME = 48 };
+enum { ITEM_LEAST = 1 << 20, ITEM_PART = 512 << 10, NAME = 48 };
 
 #define LOOPBACK "127.0.0.1"
 
@@ -96,18 +96,22 @@ static void add_chunk(store *s, unsigned stripe, unsigned rank) {
               s->disk > 0 ? "--again" : NULL, space_of(s, place));
 }
 
+/* Bytes of the largest item: memcached takes only multiples of the parts in which it stores it. */
+static uint64_t largest_item(const store *s) {
+  uint64_t bytes = s->agent.value_max / s->agent.layout.k + 4096;
+  return bytes < ITEM_LEAST ? ITEM_LEAST : (bytes + ITEM_PART - 1) / ITEM_PART * ITEM_PART;
+}
+
 /* -M makes a full memory an error and never a reason to evict. One thread, and no housekeeping,
  * which could disturb the listing of keys. */
 static void add_memcached(store *s, unsigned stripe, unsigned rank) {
   char name[NAME], file[32], socket[FILES_PATH + 32], memory[32], item[32], folder[FILES_PATH];
-  uint64_t largest = s->agent.value_max / s->agent.layout.k + 4096;
-  uint64_t least = 4 * (largest < ITEM_LEAST ? ITEM_LEAST : largest) >> 20;
+  uint64_t largest = largest_item(s), least = 4 * largest >> 20;
   uint64_t keep = s->keep > 0 ? s->keep : least < 64 ? 64 : least;
   stripe_folder(s, stripe, folder);
   snprintf(file, sizeof file, "memcached-%u", rank);
   snprintf(memory, sizeof memory, "%llu", (unsigned long long)keep);
-  snprintf(item, sizeof item, "%llu",
-           (unsigned long long)(largest < ITEM_LEAST ? ITEM_LEAST : largest));
+  snprintf(item, sizeof item, "%llu", (unsigned long long)largest);
   char *argv[] = {"memcached",
                   "-s",
                   join(socket, sizeof socket, folder, file),

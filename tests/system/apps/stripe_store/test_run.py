@@ -488,11 +488,13 @@ def test_commands_with_another_number_of_folders(programs: Path, words: list[str
 BYTES = "bytes, such as 4096, 64K or 1M"
 
 
-@pytest.mark.parametrize(("text", "own"), [("64K", "--keep"), ("3m", "--disk")])
+@pytest.mark.parametrize(("text", "own"), [("5m", "--keep"), ("3m", "--disk")])
 def test_bytes_have_the_units_of_gfsmith(programs: Path, tmp_path: Path, text: str, own: str) -> None:
+    """memcached refuses to start with items of most other sizes than multiples of 512 KiB."""
     options = ("--value-max", text, "--memory", "2g", "--slice", "1K")
     with running(programs, tmp_path / "store", *options, own=(own, "1G")) as (_, client):
         assert client.stats()[b"limit_item"] == sizes.parse(text)
+        assert client.set("largest", bytes(sizes.parse(text)))
 
 
 @pytest.mark.parametrize(
