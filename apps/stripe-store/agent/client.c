@@ -180,7 +180,7 @@ static void give_up(client *c, struct evbuffer *in, const char *answer) {
   c->agent->events.request(c);
 }
 
-/* Is there the end of a line? What has been searched is not searched again. */
+/* Does the input have the end of a line? Bytes that were searched are not searched again. */
 static bool line_ends(client *c, struct evbuffer *in) {
   struct evbuffer_ptr at;
   bool ends = evbuffer_ptr_set(in, &at, c->searched, EVBUFFER_PTR_SET) == 0 &&
