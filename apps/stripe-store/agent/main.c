@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 /* Descriptors for other purposes than clients: in all, and for each chunk server. */
-enum { OWN_FILES = 64, LINK_FILES = 16 };
+enum { OWN_FILES = 64, LINK_FILES = 8 };
 
 static void on_link(void *owner, uint16_t rank, bool up) { membership_link(owner, rank, up); }
 

@@ -172,7 +172,7 @@ def test_no_free_descriptors(store: Store) -> None:
     _serves(store)
 
 
-FILES = 160  #: descriptors that an agent may have; it keeps 144 for itself and five chunk servers
+FILES = 120  #: descriptors that an agent may have; it keeps 104 for itself and five chunk servers
 
 
 class FewFiles(Store):
