@@ -145,7 +145,9 @@ typedef struct gfsmith_node_options {
  * @param options where they go */
 GFSMITH_API void gfsmith_node_defaults(gfsmith_node_options *options);
 
-/** Create a node and listen.
+/** Create a node and listen. Programs that this one executes do not inherit the port and the links
+ * that are up, with the provider "tcp". A child after fork() must not use the node, not even to
+ * destroy it; until it ends or executes a program, it keeps the port and the links.
  *
  * @param out where the node goes, written before the first call of a handler; on failure *out =
  *     NULL

@@ -27,6 +27,7 @@ static void set_peers(gfc_engine *engine, const gfsmith_node_options *options) {
   gfc_peers *peers = &engine->peers;
   peers->fabric = &engine->fabric;
   peers->timers = &engine->timers;
+  peers->sockets = &engine->own_sockets;
   peers->ending = &engine->ending;
   peers->handlers.link = options->link;
   peers->handlers.message = options->message;
@@ -36,6 +37,15 @@ static void set_peers(gfc_engine *engine, const gfsmith_node_options *options) {
   peers->silent_ms = 60000;
   gfc_handshake_open(&peers->handshake, options);
   TAILQ_INIT(&peers->connections);
+}
+
+static void find_sockets(gfc_engine *engine) {
+  struct sockaddr_storage address;
+  engine->port = gfc_fabric_address(&engine->fabric, &address);
+  if (engine->port == 0)
+    return;
+  gfc_own_sockets_open(&engine->own_sockets, &address);
+  gfc_own_sockets_keep(&engine->own_sockets, NULL);
 }
 
 int gfc_engine_create(gfc_engine **out, const gfsmith_node_options *options, char *reason) {
@@ -58,7 +68,7 @@ int gfc_engine_create(gfc_engine **out, const gfsmith_node_options *options, cha
     gfc_engine_destroy(engine);
     return status;
   }
-  engine->port = gfc_fabric_port(&engine->fabric);
+  find_sockets(engine);
   *out = engine;
   return GFSMITH_OK;
 }
@@ -190,7 +200,7 @@ static void *run(void *context) {
   gfc_engine *engine = context;
   atomic_store(&engine->self, pthread_self());
   atomic_store(&engine->running, true);
-  gfc_idle_sockets_watch(&engine->idle_sockets, &engine->timers, engine->port,
+  gfc_idle_sockets_watch(&engine->idle_sockets, &engine->timers, &engine->own_sockets,
                          engine->peers.connect_ms);
   while (!atomic_load(&engine->ending)) {
     turn(engine);
@@ -242,6 +252,7 @@ void gfc_engine_stop(gfc_engine *engine) {
 }
 
 void gfc_engine_destroy(gfc_engine *engine) {
+  gfc_own_sockets_close(&engine->own_sockets);
   gfc_fabric_close(&engine->fabric);
   if (engine->epoll >= 0)
     close(engine->epoll);

@@ -16,6 +16,7 @@ struct gfc_engine {
   gfc_peers peers;
   gfc_works works;
   gfc_timers timers;
+  gfc_own_sockets own_sockets;
   gfc_idle_sockets idle_sockets;
   uint16_t port;
   atomic_bool ending;

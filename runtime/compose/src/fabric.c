@@ -158,14 +158,14 @@ void gfc_fabric_close(gfc_fabric *fabric) {
   *fabric = (gfc_fabric){.eq_fd = -1};
 }
 
-uint16_t gfc_fabric_port(const gfc_fabric *fabric) {
-  struct sockaddr_storage address = {0};
-  size_t bytes = sizeof address;
-  if (fi_getname(&fabric->pep->fid, &address, &bytes) != 0)
+uint16_t gfc_fabric_address(const gfc_fabric *fabric, struct sockaddr_storage *address) {
+  size_t bytes = sizeof *address;
+  *address = (struct sockaddr_storage){0};
+  if (fi_getname(&fabric->pep->fid, address, &bytes) != 0)
     return 0;
-  if (address.ss_family == AF_INET6)
-    return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
-  return ntohs(((struct sockaddr_in *)&address)->sin_port);
+  if (address->ss_family == AF_INET6)
+    return ntohs(((struct sockaddr_in6 *)address)->sin6_port);
+  return ntohs(((struct sockaddr_in *)address)->sin_port);
 }
 
 struct fi_info *gfc_fabric_towards(const gfc_fabric *fabric,

@@ -39,8 +39,9 @@ typedef union gfc_event {
  * GFSMITH_EFABRIC, GFSMITH_EINVAL with the reason; gfc_fabric_close is needed then too. */
 int gfc_fabric_open(gfc_fabric *fabric, const gfsmith_node_options *options, char *reason);
 void gfc_fabric_close(gfc_fabric *fabric);
-/* The port of the listening endpoint; 0 if the provider does not report it. */
-uint16_t gfc_fabric_port(const gfc_fabric *fabric);
+/* Get the address of the listening endpoint, and return its port; 0 if the provider does not report
+ * it. */
+uint16_t gfc_fabric_address(const gfc_fabric *fabric, struct sockaddr_storage *address);
 /* The information for creating an endpoint to this address; the caller frees it with fi_freeinfo.
  * NULL: out of memory. */
 struct fi_info *gfc_fabric_towards(const gfc_fabric *fabric,

@@ -14,19 +14,6 @@ enum {
   ESTABLISHED = 1  /* the kernel's number for this TCP state */
 };
 
-/* Is this a socket of the port on which the node listens? */
-static bool at_port(const gfc_idle_sockets *sockets, int fd) {
-  struct sockaddr_storage address;
-  socklen_t bytes = sizeof address;
-  if (getsockname(fd, (struct sockaddr *)&address, &bytes) != 0)
-    return false;
-  if (address.ss_family == AF_INET)
-    return ntohs(((struct sockaddr_in *)&address)->sin_port) == sockets->port;
-  if (address.ss_family == AF_INET6)
-    return ntohs(((struct sockaddr_in6 *)&address)->sin6_port) == sockets->port;
-  return false;
-}
-
 /* Is this a connection that has received almost nothing? Get the time since then in
  * milliseconds. */
 static bool silent(int fd, unsigned *ms) {
@@ -42,14 +29,11 @@ static bool silent(int fd, unsigned *ms) {
 /* Shut down the connections that have been silent for `patience` milliseconds. @return the number
  * of silent connections */
 static unsigned shut_down_silent(gfc_idle_sockets *sockets, unsigned patience) {
-  unsigned count = 0;
-  rewinddir(sockets->descriptors);
-  struct dirent *entry;
-  while ((entry = readdir(sockets->descriptors)) != NULL) {
-    char *end;
-    unsigned ms = 0;
-    int fd = (int)strtol(entry->d_name, &end, 10);
-    if (end == entry->d_name || !at_port(sockets, fd) || !silent(fd, &ms))
+  unsigned count = 0, ms = 0;
+  int fd;
+  gfc_own_sockets_rewind(sockets->own);
+  while ((fd = gfc_own_sockets_next(sockets->own)) >= 0) {
+    if (!silent(fd, &ms))
       continue;
     count++;
     if (ms >= patience)
@@ -68,34 +52,27 @@ static void watch(gfc_timer *timer) {
   gfc_timer_start(sockets->timers, timer, gfc_now() + sockets->connect_ms / 2 + 1, watch);
 }
 
-void gfc_idle_sockets_watch(gfc_idle_sockets *sockets, gfc_timers *timers, uint16_t port,
+void gfc_idle_sockets_watch(gfc_idle_sockets *sockets, gfc_timers *timers, gfc_own_sockets *own,
                             unsigned connect_ms) {
   sockets->timers = timers;
-  sockets->port = port;
+  sockets->own = own;
   sockets->connect_ms = connect_ms;
-  /* The directory stays open, because there may be no free descriptor when it is needed. */
-  sockets->descriptors = opendir("/proc/self/fd");
-  if (sockets->descriptors != NULL && sockets->port != 0)
+  if (own->descriptors != NULL)
     watch(&sockets->timer);
 }
 
-/* The socket that listens on the port of the node, or -1. */
+/* The socket that listens on the address of the node, or -1. */
 static int listener(gfc_idle_sockets *sockets) {
-  rewinddir(sockets->descriptors);
-  struct dirent *entry;
-  while ((entry = readdir(sockets->descriptors)) != NULL) {
-    int fd = atoi(entry->d_name), listens = 0;
-    socklen_t bytes = sizeof listens;
-    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) == 0 && listens != 0 &&
-        at_port(sockets, fd))
-      return fd;
-  }
-  return -1;
+  int fd, listens = 0;
+  socklen_t bytes = sizeof listens;
+  gfc_own_sockets_rewind(sockets->own);
+  while ((fd = gfc_own_sockets_next(sockets->own)) >= 0)
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) == 0 && listens != 0)
+      break;
+  return fd;
 }
 
 void gfc_idle_sockets_end(gfc_idle_sockets *sockets) {
-  if (sockets->descriptors == NULL)
-    return;
   /* When the provider closes, it loses accepted connections that have not sent anything yet, and
    * leaks their descriptors. */
   int fd = listener(sockets);
@@ -103,5 +80,4 @@ void gfc_idle_sockets_end(gfc_idle_sockets *sockets) {
     shutdown(fd, SHUT_RDWR);
     shut_down_silent(sockets, 0);
   }
-  closedir(sockets->descriptors);
 }

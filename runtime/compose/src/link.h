@@ -7,8 +7,8 @@
  * - seal, frame, handshake, session: formats of messages, authentication, and keys of links
  * - registration, link_types: data that the transport and the operations exchange
  * - fabric: provider, domain, registration of memory
- * - idle_sockets, faults: connections of unknown programs that send nothing; faults injected by
- *   tests
+ * - own_sockets, idle_sockets, faults: the sockets of the provider; connections of unknown programs
+ *   that send nothing; faults injected by tests
  * - channel: the traffic of one connection in both directions, and its credits
  * - peer: the state of each rank: its connections, and when to connect again
  * - engine: the thread that runs all of this

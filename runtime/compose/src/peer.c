@@ -358,6 +358,7 @@ static void come_up(gfc_connection *connection) {
                      fi_strerror(-status));
     return;
   }
+  gfc_own_sockets_keep(all->sockets, peer->known ? &peer->address : NULL);
   channel->state = GFC_UP;
   channel->ready = true;
   channel->heard = gfc_now();

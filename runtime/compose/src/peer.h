@@ -10,6 +10,7 @@
 #include "fabric.h"
 #include "faults.h"
 #include "handshake.h"
+#include "own_sockets.h"
 #include "timer.h"
 
 typedef struct gfc_peers gfc_peers;
@@ -46,6 +47,7 @@ struct gfc_peer {
 struct gfc_peers {
   gfc_fabric *fabric;
   gfc_timers *timers;
+  gfc_own_sockets *sockets;
   int epoll; /* watches the completion queue of every connection that is up */
   gfc_handlers handlers;
   gfc_handshake handshake;

@@ -28,6 +28,7 @@ ALIKE = {
     "a_write_that_is_too_long",
     "timers",
     "thread_in_a_program_with_small_stacks",
+    "sockets_that_no_program_inherits",
 }
 
 

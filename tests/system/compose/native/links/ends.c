@@ -2,8 +2,12 @@
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* pthread_getattr_np */
 #endif
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "scenarios.h"
@@ -247,4 +251,65 @@ void thread_in_a_program_with_small_stacks(void) {
   gfsmith_node *node = harness_node(0);
   harness_run(node, look_at_thread, NULL);
   gfsmith_node_destroy(node);
+}
+
+/* ---- sockets ---- */
+
+static struct sockaddr_in at(const char *host, uint16_t port) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+  CHECK(inet_pton(AF_INET, host, &address.sin_addr) == 1);
+  return address;
+}
+
+static int call(const char *host, uint16_t port) {
+  struct sockaddr_in address = at(host, port);
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+  return fd;
+}
+
+/* The program itself listens on the port of the node at another address. When the node has shut
+ * down a silent connection, an older one of the program is still open. */
+void sockets_of_the_program_at_the_same_port(void) {
+  struct sockaddr_in address = at("127.0.0.2", 0);
+  socklen_t bytes = sizeof address;
+  int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), listens = 0;
+  CHECK(bind(server, (struct sockaddr *)&address, bytes) == 0 && listen(server, 8) == 0);
+  CHECK(getsockname(server, (struct sockaddr *)&address, &bytes) == 0);
+  gfsmith_node_options options = harness_options(0);
+  options.port = ntohs(address.sin_port);
+  options.connect_ms = 100;
+  int client = call("127.0.0.2", options.port), accepted = accept(server, NULL, NULL);
+  gfsmith_node *node = harness_open(&options);
+  int silent = call("127.0.0.1", options.port);
+  char byte = 0;
+  CHECK(read(silent, &byte, 1) <= 0);
+  CHECK(send(client, "?", 1, MSG_NOSIGNAL) == 1 && read(accepted, &byte, 1) == 1 && byte == '?');
+  gfsmith_node_destroy(node);
+  bytes = sizeof listens;
+  CHECK(getsockopt(server, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) == 0 && listens == 1);
+  close(silent), close(client), close(accepted), close(server);
+}
+
+/* Does the socket listen, or is it connected? */
+static bool in_use(int fd) {
+  struct tcp_info info;
+  socklen_t bytes = sizeof info;
+  return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 &&
+         (info.tcpi_state == TCP_LISTEN || info.tcpi_state == TCP_ESTABLISHED);
+}
+
+void sockets_that_no_program_inherits(void) {
+  enum { LISTENERS = 2, ENDS = 2 };
+  gfsmith_node *low = harness_node(0), *high = harness_node(1);
+  unsigned found = 0;
+  harness_link(high, low);
+  for (int fd = 0; fd < 256; fd++)
+    if (in_use(fd)) {
+      CHECK((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+      found++;
+    }
+  CHECK(found >= LISTENERS + ENDS);
+  gfsmith_node_destroy(high);
+  gfsmith_node_destroy(low);
 }

@@ -37,6 +37,8 @@ static const struct {
     NAMED(dropped),
     NAMED(timers),
     NAMED(thread_in_a_program_with_small_stacks),
+    NAMED(sockets_of_the_program_at_the_same_port),
+    NAMED(sockets_that_no_program_inherits),
 };
 
 int main(int count, char **argument) {

@@ -35,5 +35,7 @@ void silent(void);
 void dropped(void);
 void timers(void);
 void thread_in_a_program_with_small_stacks(void);
+void sockets_of_the_program_at_the_same_port(void);
+void sockets_that_no_program_inherits(void);
 
 #endif
