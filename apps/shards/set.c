@@ -271,15 +271,29 @@ static int add_settled(shard_set *set, char *const *paths, size_t count) {
   return status;
 }
 
-/* Has a run removed an old generation between the list of its files and their opening? */
-static bool is_outdated(const shard_set *set) {
+static bool lacks_listed(const shard_set *set) {
   for (size_t i = 0; i < set->count; i++)
-    if (set->files[i].listed && set->files[i].error == ENOENT && !path_exists(set->files[i].path))
+    if (set->files[i].listed && set->files[i].error == ENOENT)
       return true;
   return false;
 }
 
+/* Has a run removed an old generation between the list of its files and their opening? A damaged
+ * file system may list names without a file: the list is the same then. */
+static int check_list(const shard_set *set, char *const *paths, size_t count, bool *outdated) {
+  shard_set now = {0};
+  int status = TOOL_OK;
+  *outdated = false;
+  if (lacks_listed(set)) {
+    status = add_settled(&now, paths, count);
+    *outdated = !is_same_list(set, &now);
+  }
+  set_close(&now);
+  return status;
+}
+
 int set_open(shard_set *set, char *const *paths, size_t count) {
+  bool outdated = false;
   int status;
   do {
     set_close(set);
@@ -287,7 +301,9 @@ int set_open(shard_set *set, char *const *paths, size_t count) {
     status = add_settled(set, paths, count);
     for (size_t i = 0; i < set->count && status == TOOL_OK; i++)
       status = examine(&set->files[i]);
-  } while (status == TOOL_OK && is_outdated(set));
+    if (status == TOOL_OK)
+      status = check_list(set, paths, count, &outdated);
+  } while (status == TOOL_OK && outdated);
   if (status == TOOL_OK)
     status = choose(set);
   if (status == TOOL_OK)

@@ -78,6 +78,14 @@ def plain_renames(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def lost_name(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library of native/lost_name.c."""
+    library = tmp_path_factory.mktemp("lost") / "lost_name.so"
+    call("cc", *FLAGS[:2], *FLAGS[3:], "-shared", "-fPIC", "-o", library, NATIVE / "lost_name.c", "-ldl")
+    return library
+
+
+@pytest.fixture(scope="session")
 def caseless(tool: Tool, tmp_path_factory: pytest.TempPathFactory) -> Tool:
     """The program with the library of native/caseless.c."""
     library = tmp_path_factory.mktemp("caseless") / "caseless.so"

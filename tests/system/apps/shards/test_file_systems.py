@@ -1,4 +1,4 @@
-"""File systems without a rename that replaces nothing, without hard links, and those that ignore case."""
+"""File systems without a rename that replaces nothing, without links, that ignore case, or are damaged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.apps.shards.support import REFUSED, Tool, content, flip, snapshot
+from tests.system.apps.shards.support import DONE, REFUSED, WRONG, Tool, content, flip, shard, snapshot
 
 SHAPE = ("-q", "-k", "4", "-m", "2")
 
@@ -101,3 +101,13 @@ def test_a_kill_before_the_rename(tool: Tool, preload: Path, plain_renames: Path
     assert "generation 2" in tool.ok("protect", *SHAPE, "-f", file, shards)
     assert len(list(shards.glob("*.g2.*.gfs"))) == 6
     tool.ok("verify", "-q", shards)
+
+
+def test_a_listed_name_without_a_file(tool: Tool, lost_name: Path, shards: Path) -> None:
+    """It is a lost shard: the folder is not listed again without end, as beside a run that replaces a set."""
+    lost = shard(shards, 1)
+    damaged = Tool(tool.program, {"LD_PRELOAD": str(lost_name), "SHARDS_LOST": str(lost)})
+    verified = damaged.run("verify", shards)
+    assert verified.status == WRONG and verified.stdout.startswith(f"{lost}: No such file"), verified
+    restored = damaged.run("restore", shards, "-o", "-")
+    assert (restored.status, restored.raw) == (DONE, content(999))
