@@ -264,15 +264,28 @@ static void free_creation(creation *job) {
   free(job);
 }
 
+/* The folders around a file are those of its name, below the folder of the set. */
+static void narrow(const creation *job, rights *given, size_t file) {
+  const char *name = job->set.files[file].name;
+  char *path = path_join(job->set.folder, name);
+  rights_narrow(given, path, &job->infos[file]);
+  for (char *slash = path + strlen(path) - strlen(name); (slash = strchr(slash, '/')) != NULL;
+       slash++) {
+    struct stat info = {0}; /* of a folder that cannot be read: only the owner may enter it */
+    *slash = '\0';
+    stat(path, &info);
+    rights_narrow_folder(given, path, &info);
+    *slash = '/';
+  }
+  free(path);
+}
+
 /* Recovery blocks and checksums tell the bytes of the files, so only users who may read all files
  * may read them. */
 static int open_volumes(creation *job) {
   rights given = rights_new();
-  for (size_t f = 0; f < job->set.file_count; f++) {
-    char *path = path_join(job->set.folder, job->set.files[f].name);
-    rights_narrow(&given, path, &job->infos[f]);
-    free(path);
-  }
+  for (size_t f = 0; f < job->set.file_count; f++)
+    narrow(job, &given, f);
   return output_open(job->volumes.outs, job->volumes.count, &given);
 }
 

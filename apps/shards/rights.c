@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 enum { DATA = 0666, OWNER = 0600, ALL = 0777 };
-enum { GROUP_SHIFT = 3 };
+enum { GROUP_SHIFT = 3, ENTER = S_IXGRP | S_IXOTH };
 
 static const uid_t no_owner = (uid_t)-1;
 static const gid_t no_group = (gid_t)-1;
@@ -53,6 +53,13 @@ void rights_narrow(rights *given, const char *path, const struct stat *info) {
     given->group = info->st_gid;
   else if (given->group != info->st_gid)
     given->mode = without_group(given->mode);
+}
+
+void rights_narrow_folder(rights *given, const char *path, const struct stat *info) {
+  mode_t lacking = ~mode_of(path, info) & ENTER;
+  if (lacking != 0 && given->group != info->st_gid)
+    lacking = ENTER;
+  given->mode &= ~(lacking * S_IRWXO); /* all bits of a class instead of its last one */
 }
 
 rights rights_like(const char *path, const struct stat *info) {

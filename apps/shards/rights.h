@@ -19,6 +19,9 @@ rights rights_private(void);
 /* For a new file with bytes of this file, too: at most its permissions, and its group. With files
  * of several groups, the group may do no more than all users. */
 void rights_narrow(rights *given, const char *path, const struct stat *info);
+/* The same for a folder around this file, but not around the new one: who may not enter it, may not
+ * read the new file. */
+void rights_narrow_folder(rights *given, const char *path, const struct stat *info);
 /* Of a new file with bytes of another one: its permissions, as the umask permits, and its group. */
 rights rights_like(const char *path, const struct stat *info);
 /* Of a file that is written again: those of the old one, and its owner and group. */

@@ -200,6 +200,37 @@ def test_recovery_blocks_are_as_private_as_their_files(
     assert files[1].read_bytes() == b"content of secret" and mode(files[1]) == wanted
 
 
+@pytest.mark.needs("par2")
+@pytest.mark.parametrize(
+    "bits, group, wanted",
+    [
+        (0o755, BOB, 0o664),
+        (0o750, GROUP, 0o660),
+        (0o710, GROUP, 0o660),
+        (0o750, BOB, 0o600),
+        (0o705, GROUP, 0o604),
+        (0o705, BOB, 0o600),
+        (0o700, GROUP, 0o600),
+    ],
+)
+@ROOT_ONLY
+def test_recovery_blocks_are_as_private_as_the_folders_of_files(
+    tool: Tool, tmp_path: Path, bits: int, group: int, wanted: int
+) -> None:
+    """Who may not enter a folder below that of the PAR2 files, may not read its files in them."""
+    folder = tmp_path / "folder" / "inner"
+    folder.mkdir(parents=True)
+    for file in (folder / "file", tmp_path / "open"):
+        file.write_bytes(b"content of " + file.name.encode())
+        os.chown(file, ALICE, GROUP)
+        file.chmod(0o664)
+    os.chown(folder.parent, ALICE, group)
+    folder.parent.chmod(bits)
+    create = ("par2", "create", tmp_path / "set.par2", tmp_path / "open", folder)
+    assert tool.run(*create, before=lambda: os.umask(0)).status == DONE
+    assert {mode(path) for path in tmp_path.glob("set.*")} == {wanted}
+
+
 def test_a_folder_keeps_its_lists(tool: Tool, tmp_path: Path) -> None:
     """Without its list, a file could be written by its group."""
     top = tmp_path / "folder"
