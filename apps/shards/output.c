@@ -20,6 +20,10 @@
 #define TEMPORARY ".gfsmith-shards.tmp.XXXXXX"
 enum { RANDOM_LETTERS = 6 /* at its end */, TRIES = 100 };
 
+bool is_temporary(const char *name) {
+  return strncmp(name, TEMPORARY, strlen(TEMPORARY) - RANDOM_LETTERS) == 0;
+}
+
 void *must_alloc(size_t count, size_t size) {
   void *memory = calloc(count ? count : 1, size ? size : 1);
   if (memory == NULL)
@@ -272,7 +276,7 @@ static int flush_folder(int at, const char *folder, int flush(int)) {
   return status;
 }
 
-int output_flush_folder(const char *folder) { return flush_folder(AT_FDCWD, folder, fsync); }
+int output_flush_folder(int at, const char *folder) { return flush_folder(at, folder, fsync); }
 
 int output_flush_tree(const char *folder) { return flush_folder(AT_FDCWD, folder, syncfs); }
 
@@ -337,7 +341,7 @@ int output_settle(output *outs, size_t count) {
     /* There is nearly always one folder: it is flushed once, after its last rename. */
     bool last = i + 1 == count || !outs[i + 1].done || strcmp(outs[i].folder, outs[i + 1].folder);
     if (last && status == TOOL_OK)
-      status = flush_folder(outs[i].at, outs[i].folder, fsync);
+      status = output_flush_folder(outs[i].at, outs[i].folder);
   }
   return status;
 }

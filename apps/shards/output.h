@@ -60,10 +60,13 @@ int output_commit(output *outs, size_t count);
 /* Rename without replacing an existing target, in an open folder or at AT_FDCWD. Returns 0, or -1
  * and errno. */
 int rename_new(int at, const char *from, const char *to);
+/* Is this the name of a temporary file of a run? */
+bool is_temporary(const char *name);
 /* The path of an output relative to its `at`. */
 const char *output_name(const output *out, const char *path);
-/* Make the names in a folder permanent. */
-int output_flush_folder(const char *folder);
+/* Make the names in a folder permanent: the open folder `at`, or at AT_FDCWD the one of this path.
+ */
+int output_flush_folder(int at, const char *folder);
 /* Make everything below a folder permanent, with the rest of its file system. */
 int output_flush_tree(const char *folder);
 /* Free the outputs, and remove uncommitted files. Zeroed outputs are skipped. */

@@ -47,8 +47,8 @@ typedef struct par2_job {
   int *errors; /* of each output: of its copy or check; WRONG_MD5 */
 } par2_job;
 
-/* Create a folder, whose name, below the folder of the set, the job then owns. *made: it did not
- * exist. */
+/* Create a folder and make it permanent. The job then owns its name, below the folder of the set.
+ * *made: it did not exist. */
 static int make_folder(par2_job *job, int parent, char *name, bool *made) {
   const char *last = path_last(name);
   *made = mkdirat(parent, last, 0777) == 0;
@@ -60,7 +60,7 @@ static int make_folder(par2_job *job, int parent, char *name, bool *made) {
     return status;
   }
   job->made[job->made_count++] = (made_folder){name, -1};
-  return TOOL_OK;
+  return output_flush_folder(parent, name);
 }
 
 /* Create one of the folders around a file, and open it instead of its parent. */

@@ -29,7 +29,9 @@ static int add_folder(gathering *to, const char *path) {
     return refuse("cannot read %s: %s", path, strerror(errno));
   for (int i = 0; i < count; i++) {
     const char *name = entries[i]->d_name;
-    if (status == TOOL_OK && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+    if (status == TOOL_OK && is_temporary(name)) {
+      say("%s/%s: left out, because it is a temporary file", path, name);
+    } else if (status == TOOL_OK && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
       char *inner = path_join(path, name);
       status = add_path(to, inner, false);
       free(inner);

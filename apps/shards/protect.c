@@ -106,7 +106,7 @@ static int make_folder(protect *job) {
   char *parent = path_join(job->folder, "..");
   job->made_folder = mkdir(job->folder, 0777) == 0;
   int status = job->made_folder
-                   ? output_flush_folder(parent)
+                   ? output_flush_folder(AT_FDCWD, parent)
                    : refuse("cannot create the folder %s: %s%s", job->folder, strerror(errno),
                             errno == ENOENT ? " (its parent folder must exist)" : "");
   free(parent);

@@ -135,7 +135,7 @@ static int restore_folder(restore *job, const options *opt) {
     free(job->temp_folder);
     job->temp_folder = NULL;
     job->done = true;
-    status = output_flush_folder(parent);
+    status = output_flush_folder(AT_FDCWD, parent);
   }
   free(parent);
   return status;

@@ -456,3 +456,18 @@ def test_a_name_that_the_file_system_refuses(tool: Tool, faulty: Faulty, tmp_pat
         assert list(shards.iterdir()) == []
     assert "cannot create " in lines
     tool.ok("protect", "-q", *SHAPE, file, shards)
+
+
+@pytest.mark.needs("par2")
+def test_new_folders_of_par2_are_permanent(tool: Tool, preload: Path, tmp_path: Path) -> None:
+    """A loss of power after the end of the run does not remove them, and their files."""
+    inner, log = tmp_path / "outer" / "inner", tmp_path / "flushed"
+    inner.mkdir(parents=True)
+    (inner / "file").write_bytes(content(999))
+    tool.ok("par2", "create", "-q", "-r", "100", tmp_path / "set.par2", tmp_path / "outer")
+    shutil.rmtree(tmp_path / "outer")
+    Tool(tool.program, {"LD_PRELOAD": str(preload), "SHARDS_FLUSHED": str(log)}).ok(
+        "par2", "repair", tmp_path / "set.par2"
+    )
+    flushed = {int(number) for number in log.read_text().split()}
+    assert flushed >= {path.stat().st_ino for path in (tmp_path, inner.parent, inner, inner / "file")}
