@@ -16,6 +16,23 @@ from tests.system.apps.shards.support import REFUSED, Tool, content, shard, snap
 SHAPE = ("-k", "4", "-m", "2", "-b", "4096")
 
 
+def test_bsdtar_without_a_locale(tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names that are not ASCII are restored by cron, too."""
+    bsdtar = shutil.which("bsdtar")
+    if bsdtar is None:
+        pytest.skip("there is no bsdtar")
+    folder, programs = tmp_path / "folder", tmp_path / "programs"
+    for path in (folder, programs):
+        path.mkdir()
+    (folder / "\u00f6").write_bytes(content(99))
+    (programs / "tar").symlink_to(bsdtar)
+    tool.ok("protect", "-q", *SHAPE, folder, tmp_path / "shards")
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    tool.ok("restore", "-q", tmp_path / "shards", "-o", tmp_path / "again")
+    assert snapshot(tmp_path / "again") == snapshot(folder)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with unusual names, links and permissions."""
