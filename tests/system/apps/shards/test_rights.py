@@ -217,7 +217,7 @@ def test_recovery_blocks_are_as_private_as_their_files(
 def test_recovery_blocks_are_as_private_as_the_folders_of_files(
     tool: Tool, tmp_path: Path, bits: int, group: int, wanted: int
 ) -> None:
-    """Who may not enter a folder below that of the PAR2 files, may not read its files in them."""
+    """Users who may not enter a folder below that of the PAR2 files may not read its files in these."""
     folder = tmp_path / "folder" / "inner"
     folder.mkdir(parents=True)
     for file in (folder / "file", tmp_path / "open"):
