@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define KNOWN ":c:k:m:l:b:n:o:r:ft:jqh" /* of getopt */
 
@@ -325,7 +326,8 @@ int main(int argc, char **argv) {
   status = chosen->run(&opt);
   if (report_interrupted())
     report_die_by_signal();
-  if (ferror(stdout) || fflush(stdout) != 0)
+  /* Some file systems, such as NFS, report at the end that a file could not be written. */
+  if (ferror(stdout) || fflush(stdout) != 0 || close(STDOUT_FILENO) != 0)
     return refuse("cannot write to standard output: %s", strerror(errno));
   return status;
 }

@@ -500,6 +500,13 @@ def test_a_full_disk(tool: Tool, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (REFUSED, line)
 
 
+def test_a_file_that_is_not_written_at_its_end(tool: Tool, preload: Path, shards: Path) -> None:
+    """As in NFS without room: the error comes when standard output is closed."""
+    faulty = Tool(tool.program, {"LD_PRELOAD": str(preload), "SHARDS_FAULT": "close:1+:EDQUOT"})
+    for command in (("restore", shards, "-o", "-"), ("verify", shards)):
+        assert "cannot write to standard output: Disk quota exceeded" in faulty.refusal(*command)
+
+
 def test_a_closed_pipe(tool: Tool, tmp_path: Path) -> None:
     folder = make_set(tool, tmp_path, content(2_000_000), block=65536)
     with subprocess.Popen(
