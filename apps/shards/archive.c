@@ -54,7 +54,7 @@ static int spawn(archive *tar, char *const *arguments, int child_end, int as) {
 static int start(archive *tar, char *const *arguments, int as) {
   int ends[2];
   unsetenv("TAR_OPTIONS");
-  /* bsdtar refuses names that the locale has not, and that of cron has ASCII only. */
+  /* tar translates names from and to the locale, which may be another one in restore. */
   setenv("LC_ALL", "C.UTF-8", 1);
   tar->child = -1;
   tar->fd = -1;

@@ -47,8 +47,8 @@ typedef struct par2_job {
   int *errors; /* of each output: of its copy or check; WRONG_MD5 */
 } par2_job;
 
-/* Create a folder and make it permanent. The job then owns its name, below the folder of the set.
- * *made: it did not exist. */
+/* Create a folder, whose name, below the folder of the set, the job then owns. *made: it did not
+ * exist. */
 static int make_folder(par2_job *job, int parent, char *name, bool *made) {
   const char *last = path_last(name);
   *made = mkdirat(parent, last, 0777) == 0;
@@ -60,10 +60,10 @@ static int make_folder(par2_job *job, int parent, char *name, bool *made) {
     return status;
   }
   job->made[job->made_count++] = (made_folder){name, -1};
-  return output_flush_folder(parent, name);
+  return TOOL_OK;
 }
 
-/* Create one of the folders around a file, and open it instead of its parent. */
+/* Create one of the folders around a file, make it permanent, and open it instead of its parent. */
 static int enter_folder(par2_job *job, const char *part, int *at) {
   const char *last = path_last(part);
   char *name = strdup(part);
@@ -79,6 +79,8 @@ static int enter_folder(par2_job *job, const char *part, int *at) {
   int inner = status == TOOL_OK ? openat(*at, last, FOLDER) : -1;
   if (status == TOOL_OK && inner < 0)
     status = refuse("cannot open %s: %s", part, strerror(errno));
+  if (status == TOOL_OK && made)
+    status = output_flush_folder(*at, part);
   if (made && job->made_count <= PARENTS_MAX)
     job->made[job->made_count - 1].parent = *at;
   else

@@ -33,6 +33,32 @@ def test_bsdtar_without_a_locale(tool: Tool, tmp_path: Path, monkeypatch: pytest
     assert snapshot(tmp_path / "again") == snapshot(folder)
 
 
+def test_names_do_not_depend_on_the_locale(
+    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GNU tar takes names for text of its locale: those of UTF-8 became others by ISO 8859-1."""
+    folder, locales = tmp_path / "folder", tmp_path / "locales"
+    for path in (folder, locales):
+        path.mkdir()
+    for name in (b"\xc3\xb6", b"\xf6"):
+        (folder / os.fsdecode(name)).write_bytes(name)
+    latin = locales / "latin"
+    localedef = shutil.which("localedef")
+    if (
+        localedef is None
+        or subprocess.run(
+            [localedef, "-i", "en_US", "-f", "ISO-8859-1", latin], capture_output=True
+        ).returncode
+    ):
+        pytest.skip("no locale can be made")
+    monkeypatch.setenv("LOCPATH", str(locales))
+    monkeypatch.setenv("LC_ALL", "latin")
+    tool.ok("protect", "-q", *SHAPE, folder, tmp_path / "shards")
+    monkeypatch.setenv("LC_ALL", "C")
+    tool.ok("restore", "-q", tmp_path / "shards", "-o", tmp_path / "again")
+    assert snapshot(tmp_path / "again") == snapshot(folder)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with unusual names, links and permissions."""
