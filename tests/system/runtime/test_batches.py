@@ -13,7 +13,7 @@ from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 #: The sources with batch calls.
-SOURCES = [ROOT / "runtime/core/src" / name for name in ("batch.c", "apply.c", "map.c")]
+SOURCES = [ROOT / "runtime/core/src" / name for name in ("batch.c", "pointers.c", "apply.c", "map.c")]
 
 MUTANTS = (
     # Wrong stripes, sources or destinations.
