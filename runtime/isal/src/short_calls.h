@@ -43,14 +43,17 @@ static inline bool gfs_isal_compares(int len, int k, int rows) {
          (len > GFS_ISAL_UNCOMPARED || len * k * rows > GFS_ISAL_MANY);
 }
 
-/* Do the tables begin with an entry of the form MATRICES in each row? False also if a coefficient
- * there is 0. */
+/* Do the tables begin with an entry of the form MATRICES in each of 1 to GFS_ISAL_SHORT_OUTPUTS
+ * rows? False also if a coefficient there is 0. No jump is taken before the last row. */
 static inline bool gfs_isal_rows_begin_as_matrices(const uint8_t *entries, size_t stride,
                                                    size_t outputs) {
-  const uint8_t *end = entries + stride * outputs * GFS_ISAL_ENTRY;
-  for (; entries != end; entries += stride * GFS_ISAL_ENTRY)
-    if (!gfs_isal_is_matrices(entries))
+  GFS_UNROLLED
+  for (size_t row = 0; row < GFS_ISAL_SHORT_OUTPUTS; row++, entries += stride * GFS_ISAL_ENTRY) {
+    if (GFS_UNLIKELY(!gfs_isal_is_matrices(entries)))
       return false;
+    if (row + 1 == outputs)
+      break;
+  }
   return true;
 }
 
