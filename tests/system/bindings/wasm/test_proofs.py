@@ -111,7 +111,7 @@ MUTATED = {
     "dot_nx1": 20,
     "dot_4x2": 25,
     "mad_nx2": 20,
-    "xor_nx1": 60,
+    "xor_nx1": 15,
     "horner_nx3": 10,
     "dot_4x2_vandermonde": 15,
 }
@@ -135,7 +135,7 @@ def test_no_wrong_mutant_is_proved(package: None, name: str, part: int, tmp_path
     chosen = list(mutants(image.listings[spec.symbol], data))[part * step :: 4 * step]
     outcomes = Counter(_judged(chosen, judge, lambda: _keeps_contract(spec, module, tmp_path)))
     assert outcomes[Status.REFUTED] > len(chosen) // 3
-    assert outcomes[Status.PROVED] < len(chosen) // 4
+    assert 4 * outcomes[Status.PROVED] < len(chosen)
 
 
 def _judged(
