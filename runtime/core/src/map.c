@@ -22,6 +22,7 @@ typedef struct layout {
   unsigned dots;
   unsigned mads;
   uint8_t dot[GFSMITH_MAX_SHARDS];
+  uint8_t wide[GFSMITH_MAX_SHARDS]; /* of each dot pass, if it has tables: gfs_dispatch_wider */
   uint8_t mad[GFSMITH_MAX_SHARDS];
 } layout;
 
@@ -75,6 +76,7 @@ static bool lay_out(const recipe *r, layout *l) {
     unsigned left = dot_length(r, first);
     if (left == 0)
       return false;
+    l->wide[l->dots] = (uint8_t)gfs_dispatch_wider(r->isa, r->inputs, left);
     l->dot[l->dots++] = (uint8_t)left;
     first += left;
     while (left > 0) {
@@ -111,12 +113,12 @@ static bool is_sum(const recipe *r, const gfs_pass *pass) {
                              GFS_PATH_cached) != NULL;
 }
 
-static void choose_dot(const recipe *r, gfs_pass *pass) {
+static void choose_dot(const recipe *r, unsigned wide, gfs_pass *pass) {
   const gfs_known_matrix *matrix = known_from(r, pass->first);
   pass->known = matrix;
   gfs_operation operation = is_sum(r, pass) ? GFS_OPERATION_xor : GFS_OPERATION_dot;
   if (matrix == NULL && operation == GFS_OPERATION_dot)
-    pass->wide = gfs_dispatch_wider(r->isa, r->inputs, pass->outputs);
+    pass->wide = wide;
   unsigned inputs = pass->wide > 0 ? pass->wide : r->inputs;
   if (pass->first == 0 && operation == GFS_OPERATION_dot)
     pass->pipelined = gfs_pipelined_row(r->isa, matrix, inputs, pass->outputs);
@@ -138,7 +140,7 @@ static void fill_passes(const recipe *r, const layout *l, gfs_map *map, uint8_t 
   gfs_pass *mad = map->pass + l->dots;
   for (unsigned n = 0, first = 0; n < l->dots; first += l->dot[n++]) {
     dot[n] = (gfs_pass){.first = first, .outputs = l->dot[n]};
-    choose_dot(r, &dot[n]);
+    choose_dot(r, l->wide[n], &dot[n]);
     if (map->widest < dot[n].wide)
       map->widest = dot[n].wide;
   }
@@ -157,10 +159,8 @@ static void fill_passes(const recipe *r, const layout *l, gfs_map *map, uint8_t 
 /* The entries of all tables, at most. */
 static size_t entries_of(const recipe *r, const layout *l) {
   size_t entries = (size_t)r->inputs * r->outputs;
-  for (unsigned n = 0; n < l->dots; n++) {
-    unsigned wide = gfs_dispatch_wider(r->isa, r->inputs, l->dot[n]);
-    entries += wide > 0 ? (size_t)(wide - r->inputs) * l->dot[n] : 0;
-  }
+  for (unsigned n = 0; n < l->dots; n++)
+    entries += l->wide[n] > 0 ? (size_t)(l->wide[n] - r->inputs) * l->dot[n] : 0;
   return entries;
 }
 
