@@ -14,6 +14,7 @@ from gfsmith import field
 from gfsmith.build import target
 from gfsmith.cli import adapt
 from gfsmith.graph import types
+from gfsmith.ir import folding
 from gfsmith.kernel import defaults, limits, operation
 from tests.support.paths import ROOT
 from tools import c_values
@@ -21,6 +22,7 @@ from tools import c_values
 HEADER = "runtime/core/include/gfsmith.h"
 COMPOSE = "runtime/compose/include/gfsmith_compose.h"
 PATH = "runtime/core/src/path.h"
+CRC = "runtime/core/src/crc.h"
 
 #: A constant of the generator, and the C file and name of the original.
 PYTHON = [
@@ -32,6 +34,8 @@ PYTHON = [
     (max(found.own_cache for found in limits.table().values()), PATH, "GFS_OWN_CACHE_MOST"),
     (defaults.PASS_MAX, "runtime/core/src/map.h", "GFS_PASS_MAX"),
     (target.BULK_MIN, PATH, "GFS_BULK_MIN"),
+    (folding.ENCODED_GROUP, CRC, "GFS_CRC_ENCODED_GROUP"),
+    (len(folding.ENCODES), CRC, "GFS_CRC_ENCODED_MAX"),
 ]
 
 #: A copy in another file: a pattern whose group is the number.
