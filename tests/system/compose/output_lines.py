@@ -18,16 +18,17 @@ PATIENCE = 60.0
 
 
 class OutputLines:
-    """lines: the lines that were printed and not yet requested."""
+    """lines: the lines that were printed and not yet requested. patience: the time limit for one line."""
 
     def __init__(self, process: Popen[Any], name: str, patience: float = PATIENCE) -> None:
         self.lines: list[str] = []
-        self._process, self._name, self._patience = process, name, patience
+        self.patience = patience
+        self._process, self._name = process, name
         self._text = b""
 
     def expect(self, words: str) -> str:
         """Return the rest of the first line, printed before or later, that starts with these words."""
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + self.patience
         for index in itertools.count():
             if index == len(self.lines):
                 self.lines.append(self._line(words, until))
@@ -41,7 +42,7 @@ class OutputLines:
         while b"\n" not in self._text:
             left = until - time.monotonic()
             ready = left > 0 and select.select([file], [], [], left)[0]
-            assert ready, f"{self._name}: no {words!r} within {self._patience:g} s; lines: {self.lines}"
+            assert ready, f"{self._name}: no {words!r} within {self.patience:g} s; lines: {self.lines}"
             more = os.read(file, 4096)
             assert more, f"{self._name} has ended without {words!r}; lines: {self.lines}"
             self._text += more

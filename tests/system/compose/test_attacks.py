@@ -13,7 +13,6 @@ import pytest
 from tests.support.levels import share
 from tests.support.mutation import Mutant
 from tests.system.compose.attacker import ATTACKS, SEND, Attack, Attacker, Message, drop, forge, repeat
-from tests.system.compose.output_lines import OutputLines
 from tests.system.compose.support import Library, with_error
 from tests.system.compose.test_unknown_peers import SERVE, Process
 
@@ -134,9 +133,11 @@ MUTANTS: dict[str, tuple[Callable[[Nodes], None], Mutant]] = {
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", share(MUTANTS, 2))
-def test_mutant(plain: Library, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OutputLines.__init__, "__defaults__", (3.0,))
+def test_mutant(plain: Library, tmp_path: Path, name: str) -> None:
     act, mutant = MUTANTS[name]
     program = with_error(plain, mutant, tmp_path, "serve", SERVE)
-    with attacked(program) as nodes, pytest.raises(AssertionError):
-        act(nodes)
+    with attacked(program) as nodes:
+        for node in nodes[:2]:
+            node.output.patience = 3
+        with pytest.raises(AssertionError):
+            act(nodes)
