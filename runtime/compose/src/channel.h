@@ -107,7 +107,7 @@ typedef struct gfc_channel {
   uint64_t sent, got;       /* numbers of the next frame to send and to receive */
   uint64_t written, landed; /* writes that were sent and received */
   gfc_session session;
-  uint64_t heard; /* time at which the peer was last heard */
+  uint64_t heard, look; /* times at which the peer was last heard, and of the next look at that */
 } gfc_channel;
 
 /* Initialize a channel that is zero but for fabric, faults, handlers, handshake, rank and state. */

@@ -288,11 +288,22 @@ void gfc_peers_requested(gfc_peers *all, struct fi_info *info, const gfc_heard *
 
 /* ---- up and down ---- */
 
+static void signs_of_life(gfc_timer *timer);
+
+static void look_later(gfc_connection *connection, uint64_t now) {
+  const gfc_peers *all = connection->peer->all;
+  connection->channel.look = now + all->ask_ms;
+  gfc_timer_start(all->timers, &connection->timer, connection->channel.look, signs_of_life);
+}
+
+/* Time in which this node itself did not run, so that it looks late, is not the peer's silence. */
 static void signs_of_life(gfc_timer *timer) {
   gfc_connection *connection = OF_TIMER(timer);
   gfc_peers *all = connection->peer->all;
   gfc_channel *channel = &connection->channel;
-  uint64_t now = gfc_now(), silent = now - channel->heard;
+  uint64_t now = gfc_now(), late = now - channel->look;
+  channel->heard = channel->heard + late < now ? channel->heard + late : now;
+  uint64_t silent = now - channel->heard;
   if (silent >= all->silent_ms) {
     gfc_channel_fail(channel, GFSMITH_EPEER, "the peer was silent for %u ms", all->silent_ms);
     return;
@@ -300,7 +311,7 @@ static void signs_of_life(gfc_timer *timer) {
   if (silent >= all->ask_ms && channel->credits != 0)
     gfc_channel_send(channel, GFC_PING, NULL, 0, NULL); /* without memory: next time */
   gfc_channel_renew(channel);
-  gfc_timer_start(all->timers, timer, now + all->ask_ms, signs_of_life);
+  look_later(connection, now);
 }
 
 static void reached(gfc_peer *peer) {
@@ -362,7 +373,7 @@ static void come_up(gfc_connection *connection) {
   channel->state = GFC_UP;
   channel->ready = true;
   channel->heard = gfc_now();
-  gfc_timer_start(all->timers, &connection->timer, channel->heard + all->ask_ms, signs_of_life);
+  look_later(connection, channel->heard);
   peer->link = connection;
   reached(peer);
   handlers->events->up(handlers->observer, peer->rank);

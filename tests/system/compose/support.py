@@ -14,6 +14,9 @@ from tests.support.paths import ROOT
 
 NATIVE = Path(__file__).resolve().parent / "native"
 SOURCES = sorted((ROOT / "runtime/compose/src").glob("*.c"))
+#: A clock that a test can stop: a further source, and options of the linker.
+CLOCK = NATIVE / "clock.c"
+CLOCK_OPTIONS = ("-Wl,--wrap=clock_gettime",)
 STRICT = (
     "-std=c11",
     "-D_GNU_SOURCE",

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.levels import first
-from tests.system.compose.support import NATIVE, Library
+from tests.system.compose.support import CLOCK, CLOCK_OPTIONS, NATIVE, Library
 
 LINKS = NATIVE / "links"
+SOURCES = [*sorted(LINKS.glob("[!s]*.c")), CLOCK]
 SCENARIOS = re.findall(r"^void (\w+)\(void\);", (LINKS / "scenarios.h").read_text(), re.MULTILINE)
 
 #: Scenarios that differ from others only in a message's contents, or have one node: one run, with
@@ -33,7 +34,7 @@ ALIKE = {
 
 
 def links(library: Library) -> Path:
-    return library.program("links", *sorted(LINKS.glob("[!s]*.c")))
+    return library.program("links", *SOURCES, options=CLOCK_OPTIONS)
 
 
 def run(program: Path, provider: str, scenario: str) -> None:

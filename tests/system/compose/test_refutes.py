@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.levels import share
 from tests.support.mutation import Mutant
-from tests.system.compose.support import Library, with_error
-from tests.system.compose.test_links import LINKS
+from tests.system.compose.support import CLOCK_OPTIONS, Library, with_error
+from tests.system.compose.test_links import SOURCES
 
 #: Scenario, and the error for which it fails.
 MUTANTS = (
@@ -38,6 +38,7 @@ MUTANTS = (
     ("back_at_the_same_port", Mutant("if (!connects(peer)) return;", "return;")),
     ("moved", Mutant('gfc_channel_fail(&peer->link->channel, GFSMITH_EPEER, "the peer has moved");', ";")),
     ("silent", Mutant("silent >= all->silent_ms", "false")),
+    ("continued", Mutant("channel->heard + late < now ? channel->heard + late : now", "channel->heard")),
     ("timers", Mutant("before->at > timer->at", "before->at == 0")),
 )
 
@@ -47,7 +48,7 @@ MUTANTS = (
     ("scenario", "mutant"), share((pytest.param(*each, id=each[0]) for each in MUTANTS), 2)
 )
 def test_mutant(plain: Library, tmp_path: Path, scenario: str, mutant: Mutant) -> None:
-    program = with_error(plain, mutant, tmp_path, "links", *sorted(LINKS.glob("[!s]*.c")))
+    program = with_error(plain, mutant, tmp_path, "links", *SOURCES, options=CLOCK_OPTIONS)
     done = subprocess.run(
         [program, "tcp", scenario],
         capture_output=True,

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "harness.h"
 #include "scenarios.h"
 
@@ -148,17 +149,57 @@ void two_of_one_rank(void) {
   gfsmith_node_destroy(low);
 }
 
+enum { ASK_MS = 50, SILENT_MS = 400 };
+
+static void measure_silence(gfsmith_node *node, void *context) {
+  const gfc_channel *channel = gfc_peer_channel(&node->engine->peers, 0);
+  CHECK(channel != NULL);
+  *(uint64_t *)context = gfc_now() - channel->heard;
+}
+
+/* A link whose clock stands still. */
+static void link_without_time(gfsmith_node *high, gfsmith_node *low) {
+  CHECK(gfsmith_node_patience(high, ASK_MS, SILENT_MS) == GFSMITH_OK);
+  harness_link(high, low);
+  clock_stop();
+}
+
+/* Time passes; the node sends a keep-alive request and gets an answer. */
+static void pass_and_hear(gfsmith_node *high, unsigned ms) {
+  uint64_t silence = 1;
+  harness_pass(high, ms);
+  for (int i = 0; i < harness_seconds() * 1000 && silence != 0; i++) {
+    harness_run(high, measure_silence, &silence);
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  }
+  CHECK(silence == 0 && high->operations->downs == 0);
+}
+
 /* A peer whose connection stays up, and that sends nothing any more. */
 void silent(void) {
   gfsmith_node *low = harness_node(0), *high = harness_node(1);
-  CHECK(gfsmith_node_patience(high, 50, 400) == GFSMITH_OK);
-  harness_link(high, low);
-  nanosleep(&(struct timespec){.tv_nsec = 900000000}, NULL);
-  CHECK(high->operations->downs == 0); /* the node sends a keep-alive request and gets an answer */
+  link_without_time(high, low);
+  for (unsigned ms = 0; ms < 2 * SILENT_MS; ms += ASK_MS)
+    pass_and_hear(high, ASK_MS);
   CHECK(gfsmith_node_fault(low, GFC_FAULT_SILENT, 0) == GFSMITH_OK);
+  harness_pass(low, 0);
+  for (unsigned ms = ASK_MS; ms < SILENT_MS; ms += ASK_MS)
+    harness_pass(high, ASK_MS);
+  CHECK(high->operations->downs == 0);
+  harness_pass(high, ASK_MS);
   UNTIL(high->operations, high->operations->downs == 1);
   CHECK(high->operations->status == GFSMITH_EPEER);
   CHECK(strstr(high->operations->reason, "silent") != NULL);
+  gfsmith_node_destroy(low);
+  gfsmith_node_destroy(high);
+}
+
+/* A node that did not run for longer than it lets a peer be silent: the link stays. */
+void continued(void) {
+  gfsmith_node *low = harness_node(0), *high = harness_node(1);
+  link_without_time(high, low);
+  for (unsigned n = 0; n < 3; n++)
+    pass_and_hear(high, 100 * SILENT_MS);
   gfsmith_node_destroy(low);
   gfsmith_node_destroy(high);
 }

@@ -1,5 +1,7 @@
 #include "harness.h"
 
+#include "../clock.h"
+
 const char *harness_provider = "tcp";
 
 #define NOTE(record, statement)                                                                    \
@@ -153,4 +155,12 @@ void harness_run(gfsmith_node *node, void (*work)(gfsmith_node *, void *), void 
   job run = {node, work, context, false};
   CHECK(gfc_run(node->engine, run_job, &run) == GFSMITH_OK);
   UNTIL(node->operations, run.done);
+}
+
+static void nothing(gfsmith_node *node, void *context) { (void)node, (void)context; }
+
+void harness_pass(gfsmith_node *node, unsigned ms) {
+  clock_pass(ms);
+  harness_run(node, nothing, NULL); /* the engine wakes, and looks at its timers before the next */
+  harness_run(node, nothing, NULL);
 }

@@ -66,5 +66,7 @@ gfc_operations *harness_record(gfsmith_node *node);
 void harness_link(gfsmith_node *high, gfsmith_node *low);
 /* Runs `work` in the engine's thread, and waits for its end. */
 void harness_run(gfsmith_node *node, void (*work)(gfsmith_node *, void *), void *context);
+/* Lets a stopped clock go on (clock.h); at return this node has acted on its timers. */
+void harness_pass(gfsmith_node *node, unsigned ms);
 
 #endif

@@ -34,6 +34,7 @@ static const struct {
     NAMED(moved),
     NAMED(two_of_one_rank),
     NAMED(silent),
+    NAMED(continued),
     NAMED(dropped),
     NAMED(timers),
     NAMED(thread_in_a_program_with_small_stacks),

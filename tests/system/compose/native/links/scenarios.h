@@ -32,6 +32,7 @@ void back_at_the_same_port(void);
 void moved(void);
 void two_of_one_rank(void);
 void silent(void);
+void continued(void);
 void dropped(void);
 void timers(void);
 void thread_in_a_program_with_small_stacks(void);
