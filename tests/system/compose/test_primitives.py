@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.levels import first, share
 from tests.support.mutation import Mutant
-from tests.system.compose.support import NATIVE, Library, with_error
+from tests.system.compose.support import CLOCK, CLOCK_OPTIONS, NATIVE, Library, with_error
 
 HERE = NATIVE / "primitives"
 SHARED = ("network", "scenario")
@@ -23,6 +23,8 @@ PROGRAMS = {
     "broken": (*SHARED, "life", "broken"),
     "cases": (*SHARED, "transfer", "invalid", "refused", "damaged", "killed", "triggered", "cases"),
 }
+#: Programs with a clock that a test stops.
+STOPPED = {"cases"}
 #: The functions that each program of lives replaces.
 FAILING = {
     "starved": ("malloc", "calloc", "realloc", "aligned_alloc"),
@@ -84,11 +86,12 @@ MUTANTS = (
 
 
 def sources(name: str) -> list[Path]:
-    return [HERE / f"{source}.c" for source in PROGRAMS[name]]
+    return [*(HERE / f"{source}.c" for source in PROGRAMS[name]), *([CLOCK] if name in STOPPED else [])]
 
 
 def options(name: str) -> list[str]:
-    return [f"-Wl,--wrap={function}" for function in FAILING.get(name, ())]
+    clock = CLOCK_OPTIONS if name in STOPPED else ()
+    return [*(f"-Wl,--wrap={function}" for function in FAILING.get(name, ())), *clock]
 
 
 def program(library: Library, name: str) -> Path:

@@ -1,4 +1,5 @@
 /* Refused, limited, canceled and late operations. */
+#include "../clock.h"
 #include "cases.h"
 #include "transfer.h"
 
@@ -127,6 +128,7 @@ void waiter_canceled(const char *provider) {
 void canceled(const char *provider) {
   network net;
   network_create(&net, provider, 2, 0);
+  clock_stop(); /* a node that stands still for the grace period would lose its link */
   for (uint64_t n = 0; n < 20; n++) {
     transfer from = transfer_make(n, SMALL, 10), to = transfer_make(n, SMALL, 10);
     bool both = n % 2 == 1;
