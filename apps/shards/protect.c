@@ -25,7 +25,6 @@ typedef struct protect {
   char *folder;       /* of the shards */
   bool made_folder;
   change change;
-  DIR *entries; /* of the folder */
   int input;
   int error; /* errno of a failed read */
   bool is_tar;
@@ -141,27 +140,21 @@ static int check_outside(const protect *job) {
   return inside ? refuse("%s is inside %s: choose another", job->folder, job->source) : TOOL_OK;
 }
 
-/* Lock the folder and list it. */
-static int open_folder(protect *job) {
-  int status = change_begin(&job->change, job->folder);
-  if (status == TOOL_OK && (job->entries = opendir(job->folder)) == NULL)
-    status = refuse("cannot read %s: %s", job->folder, strerror(errno));
-  return status;
-}
-
 /* named: the generation in the file's name, 0 if that is not the name of a shard of this original.
  */
 typedef int visit(protect *job, const char *file, uint64_t named);
 
-/* Call `each` with the files in the folder whose names end like those of shards. */
-static int walk_folder(protect *job, visit *each) {
+static int refuse_list(const protect *job) {
+  return refuse("cannot read %s: %s", job->folder, strerror(errno));
+}
+
+static int walk_entries(protect *job, DIR *entries, visit *each) {
   int status = TOOL_OK;
-  rewinddir(job->entries);
   for (struct dirent *entry; status == TOOL_OK;) {
     errno = 0;
-    entry = readdir(job->entries);
+    entry = readdir(entries);
     if (entry == NULL)
-      return errno == 0 ? TOOL_OK : refuse("cannot read %s: %s", job->folder, strerror(errno));
+      return errno == 0 ? TOOL_OK : refuse_list(job);
     uint64_t named;
     unsigned index;
     if (!shard_name_ends(entry->d_name))
@@ -170,6 +163,19 @@ static int walk_folder(protect *job, visit *each) {
       named = 0;
     status = each(job, entry->d_name, named);
   }
+  return status;
+}
+
+/* Call `each` with the files in the folder whose names end like those of shards. The folder is
+ * opened each time: some file systems, such as sshfs, list an open folder only once. */
+static int walk_folder(protect *job, visit *each) {
+  int fd = openat(job->change.folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+  int status = entries != NULL ? walk_entries(job, entries, each) : refuse_list(job);
+  if (entries != NULL)
+    closedir(entries);
+  else if (fd >= 0)
+    close(fd);
   return status;
 }
 
@@ -220,7 +226,7 @@ static int open_outputs(protect *job, const options *opt) {
   if (status == TOOL_OK)
     status = make_folder(job);
   if (status == TOOL_OK)
-    status = open_folder(job);
+    status = change_begin(&job->change, job->folder);
   if (status == TOOL_OK)
     status = walk_folder(job, raise_generation);
   if (status == TOOL_OK && job->header.generation > 1 && !opt->force)
@@ -327,8 +333,6 @@ int command_protect(const options *opt) {
   archive_abort(&job->tar);
   output_discard(job->outs, GFSMITH_MAX_SHARDS);
   change_end(&job->change);
-  if (job->entries != NULL)
-    closedir(job->entries);
   if (status != TOOL_OK && job->made_folder)
     rmdir(job->folder); /* refused by the system if shards are in it */
   if (job->input >= 0)

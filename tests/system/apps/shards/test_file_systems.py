@@ -1,4 +1,5 @@
-"""File systems without a rename that replaces nothing, without links, that ignore case, or are damaged."""
+"""File systems without a rename that replaces nothing, without links, that ignore case or list an open folder
+once, or are damaged."""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ def test_every_command(there: Tool, tmp_path: Path) -> None:
     (folder / "sub" / "one").write_bytes(content(99))
     there.ok("protect", *SHAPE, file, shards)
     there.ok("protect", *SHAPE, "-f", file, shards)
+    assert not list(shards.glob("*.g1.*"))
     (shards / "file.g2.001.gfs").unlink()
     there.ok("repair", "-q", shards)
     there.ok("restore", "-q", shards, "-o", tmp_path / "again")

@@ -1,5 +1,7 @@
 /* LD_PRELOAD: a file system without RENAME_NOREPLACE, such as NFS; with SHARDS_NO_LINKS, also
- * without hard links, owners and permissions, such as many file systems in user space. */
+ * without hard links, owners and permissions, such as many file systems in user space. An open
+ * folder can be listed once, as in sshfs. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -23,6 +25,8 @@ int linkat(int from_folder, const char *from, int to_folder, const char *to, int
   errno = fstatat(to_folder, to, &info, 0) == 0 ? EEXIST : EPERM;
   return -1;
 }
+
+void rewinddir(DIR *folder) { (void)folder; }
 
 /* tar has reasons of its own to fail. */
 static bool has_rights(void) {
