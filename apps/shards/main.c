@@ -317,6 +317,7 @@ int main(int argc, char **argv) {
                  .m = DEFAULT_M,
                  .redundancy = DEFAULT_REDUNDANCY,
                  .memory = DEFAULT_MEMORY};
+  unsetenv("POSIXLY_CORRECT"); /* with it, getopt ends the options at the first argument */
   const command *chosen = read_command(&argc, &argv);
   int status = chosen != NULL ? parse(&opt, chosen, argc, argv) : TOOL_REFUSED;
   if (status != TOOL_OK)

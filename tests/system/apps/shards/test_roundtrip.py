@@ -315,6 +315,13 @@ def test_json(tool: Tool, tmp_path: Path) -> None:
     assert (done["result"], done["length"], done["original"]) == ("restored", 999, report["original"])
 
 
+def test_options_behind_the_arguments(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    """As in the synopsis, also in an environment in which getopt ends them at the first argument."""
+    strict = Tool(tool.program, {"POSIXLY_CORRECT": "1"})
+    strict.ok("restore", shards, "-q", "-o", tmp_path / "restored")
+    assert (tmp_path / "restored").read_bytes() == content(999)
+
+
 def test_the_cost_of_the_format_is_the_one_that_is_written_down(tool: Tool, tmp_path: Path) -> None:
     folder = make_set(tool, tmp_path, content(40_000), 4, 2, 4096)
     stripes = 3  # of 16384 bytes
