@@ -68,6 +68,18 @@ int par2_open_below(const char *folder, const char *name, int flags) {
   return fd;
 }
 
+/* Scan a file of packets in the folder of the set. In a folder that users share, it may be one of
+ * another user and another set, which this user may not read. */
+static int scan_sibling(par2_set *set, const char *name) {
+  char *path = path_join(set->folder, name);
+  bool hidden = access(path, R_OK) != 0 && errno == EACCES;
+  if (hidden)
+    say("%s: left out: %s", path, strerror(EACCES));
+  int status = hidden ? TOOL_OK : par2_packets_scan(&set->packets, path);
+  free(path);
+  return status;
+}
+
 /* Scan files in the folder of `path` whose names begin with its name: those with the same name but
  * for the numbers of a volume if `volumes`, otherwise the others, which may be those of other sets.
  */
@@ -82,11 +94,8 @@ static int scan_siblings(par2_set *set, const char *path, bool volumes) {
     const char *other = entries[i]->d_name;
     if (status == TOOL_OK && par2_is_volume(other) && strncmp(other, name, base) == 0 &&
         other[base] == '.' && (par2_base_length(other) == base) == volumes &&
-        strcmp(other, name) != 0) {
-      char *sibling = path_join(set->folder, other);
-      status = par2_packets_scan(&set->packets, sibling);
-      free(sibling);
-    }
+        strcmp(other, name) != 0)
+      status = scan_sibling(set, other);
     free(entries[i]);
   }
   free(entries);

@@ -301,3 +301,18 @@ def test_a_link_in_place_of_the_change_record(tool: Tool, tmp_path: Path) -> Non
     (shards / ".gfsmith-shards.change").hardlink_to(file)
     tool.ok("protect", "-k", "2", "-m", "1", file, shards)
     assert file.read_bytes() == content(999)
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("theirs", ["set.theirs.par2", "set.vol7+1.par2"])
+def test_par2_files_of_another_user(tool: Tool, par2_set: Path, theirs: str) -> None:
+    """In a folder that users share: Bob may not read a file whose name begins like that of his set."""
+    folder = par2_set.parent
+    folder.chmod(0o777)
+    (folder / theirs).write_bytes((folder / "set.par2").read_bytes())
+    (folder / theirs).chmod(0o600)
+    flip(par2_set, DATA)
+    tool = Tool(Path(shutil.copy(tool.program, folder)), {})  # which Bob may execute
+    repaired = tool.run("par2", "repair", folder / "set.par2", before=as_bob())
+    assert repaired.status == DONE and f"{folder / theirs}: left out: Permission denied\n" in repaired.stdout
+    assert par2_set.read_bytes() == content(5000)
