@@ -231,12 +231,18 @@ bool write_all(int fd, const void *bytes, size_t size) {
   return true;
 }
 
+ssize_t read_part(int fd, void *bytes, size_t size, uint64_t offset) {
+  ssize_t n;
+  do
+    n = pread(fd, bytes, size, (off_t)offset);
+  while (n < 0 && errno == EINTR && !report_interrupted());
+  return n;
+}
+
 ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset) {
   size_t done = 0;
   while (done < size) {
-    ssize_t n = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
-    if (n < 0 && errno == EINTR && !report_interrupted())
-      continue;
+    ssize_t n = read_part(fd, (char *)bytes + done, size - done, offset + done);
     if (n < 0)
       return -1;
     if (n == 0)

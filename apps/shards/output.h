@@ -72,6 +72,11 @@ int output_flush_tree(const char *folder);
 /* Free the outputs, and remove uncommitted files. Zeroed outputs are skipped. */
 void output_discard(output *outs, size_t count);
 
+/* Read bytes at the offset, perhaps fewer than `size`: those before one that cannot be read, for
+ * example. Return the number read, 0 at the end of the file, or -1 and errno (EINTR: a signal
+ * came).
+ */
+ssize_t read_part(int fd, void *bytes, size_t size, uint64_t offset);
 /* Read exactly `size` bytes at the offset, or less at the end of the file. Return the number read,
  * or -1 and errno (EINTR: a signal came). */
 ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset);

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "medium.h"
 #include "output.h"
+#include "par2_hash.h"
 #include "report.h"
 
 enum { WINDOW = 64 * 1024, MAGIC = 8 };
@@ -27,20 +29,26 @@ typedef struct packet_scan {
 } packet_scan;
 
 /* Read the bytes in which magics are searched, so that each is read about once, however many magics
- * there are. */
-static int read_searched(packet_scan *scan, uint64_t at) {
-  ssize_t n = read_at(scan->fd, scan->searched, WINDOW, at);
-  if (n < 0)
-    return refuse("cannot read %s: %s", scan->path, strerror(errno));
-  scan->seen = at;
-  scan->present = (size_t)n;
+ * there are. Bytes that the device cannot read are skipped. */
+static int read_searched(packet_scan *scan, uint64_t *at) {
+  ssize_t n = 0;
+  unsigned failures = 0;
+  while (*at < scan->size && (n = par2_read_part(scan->fd, scan->searched, WINDOW, *at)) < 0) {
+    if (!medium_failed(errno))
+      return report_interrupted() ? TOOL_REFUSED
+                                  : refuse("cannot read %s: %s", scan->path, strerror(errno));
+    scan->packets->damaged += failures == 0;
+    *at = medium_behind(*at, &failures);
+  }
+  scan->seen = *at;
+  scan->present = n > 0 ? (size_t)n : 0;
   return TOOL_OK;
 }
 
 /* The position of the next magic at or behind `at`; the size of the file if there is none. */
 static int find_magic(packet_scan *scan, uint64_t *at) {
   while (*at < scan->size) {
-    if (*at + MAGIC > scan->seen + scan->present && read_searched(scan, *at) != TOOL_OK)
+    if (*at + MAGIC > scan->seen + scan->present && read_searched(scan, at) != TOOL_OK)
       return TOOL_REFUSED;
     size_t skipped = (size_t)(*at - scan->seen);
     const uint8_t *found =
@@ -49,9 +57,10 @@ static int find_magic(packet_scan *scan, uint64_t *at) {
       *at = scan->seen + (uint64_t)(found - scan->searched);
       return TOOL_OK;
     }
-    if (scan->present < WINDOW)
+    uint64_t end = scan->seen + scan->present;
+    if (scan->present == 0 || end >= scan->size)
       break;
-    *at = scan->seen + WINDOW - MAGIC + 1;
+    *at = scan->present < MAGIC ? end : end - MAGIC + 1;
   }
   *at = scan->size;
   return TOOL_OK;
@@ -62,7 +71,7 @@ static bool read_body(packet_scan *scan, par2_packet *packet, md5 *sum) {
   for (uint64_t at = 0; at < packet->size;) {
     uint64_t left = packet->size - at;
     size_t size = left < WINDOW ? (size_t)left : WINDOW;
-    if (read_at(scan->fd, scan->window, size, packet->start + at) != (ssize_t)size)
+    if (par2_read(scan->fd, scan->window, size, packet->start + at) != (ssize_t)size)
       return false;
     md5_add(sum, scan->window, size);
     if (at == 0)
@@ -85,7 +94,7 @@ static int read_packet(packet_scan *scan, uint64_t at, uint64_t *length) {
   uint8_t header[PAR2_HEADER], digest[MD5_BYTES];
   md5 sum;
   *length = 0;
-  if (read_at(scan->fd, header, PAR2_HEADER, at) != PAR2_HEADER)
+  if (par2_read(scan->fd, header, PAR2_HEADER, at) != PAR2_HEADER)
     return TOOL_OK;
   uint64_t claimed = par2_get(header + PAR2_AT_LENGTH, 8);
   if (claimed < PAR2_HEADER || claimed % 4 != 0 || claimed > scan->size - at)
@@ -122,18 +131,33 @@ static int scan_file(packet_scan *scan) {
   return status;
 }
 
+static void add_path(par2_packets *packets, const char *path) {
+  packets->paths = must_grow(packets->paths, packets->path_count + 1, sizeof *packets->paths);
+  packets->paths[packets->path_count++] = must_copy(path);
+}
+
+/* A file that cannot be opened. */
+static int miss(par2_packets *packets, const char *path, int reason) {
+  if (reason == ENOENT)
+    return TOOL_OK;
+  if (!medium_failed(reason))
+    return refuse("cannot open %s: %s", path, strerror(reason));
+  packets->damaged++;
+  add_path(packets, path);
+  return TOOL_OK;
+}
+
 int par2_packets_scan(par2_packets *packets, const char *path) {
   struct stat info;
   int fd = open_input(path);
   if (fd < 0)
-    return errno == ENOENT ? TOOL_OK : refuse("cannot open %s: %s", path, strerror(errno));
+    return miss(packets, path, errno);
   int status = TOOL_OK;
   if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
     packet_scan *scan = must_alloc(1, sizeof *scan);
     *scan = (packet_scan){.packets = packets, .path = path, .fd = fd};
     scan->size = (uint64_t)info.st_size;
-    packets->paths = must_grow(packets->paths, packets->path_count + 1, sizeof *packets->paths);
-    packets->paths[packets->path_count++] = must_copy(path);
+    add_path(packets, path);
     status = scan_file(scan);
     free(scan);
   }

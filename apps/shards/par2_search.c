@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "medium.h"
 #include "output.h"
 #include "par2_hash.h"
 #include "report.h"
@@ -110,14 +111,17 @@ typedef struct byte_reader {
 
 static bool refill(byte_reader *from) {
   uint64_t left = from->next < from->size ? from->size - from->next : 0;
-  from->at = 0;
-  from->end = left != 0 && left < PAR2_PIECE ? (size_t)left : PAR2_PIECE;
+  size_t size = left != 0 && left < PAR2_PIECE ? (size_t)left : PAR2_PIECE;
+  ssize_t n = (ssize_t)size;
+  errno = 0;
   if (left == 0)
     memset(from->piece, 0, PAR2_PIECE);
-  else if (read_at(from->fd, from->piece, from->end, from->next) != (ssize_t)from->end)
-    return false;
+  else
+    n = par2_read_part(from->fd, from->piece, size, from->next);
+  from->at = 0;
+  from->end = n > 0 ? (size_t)n : 0;
   from->next += from->end;
-  return !report_interrupted();
+  return n > 0 && !report_interrupted();
 }
 
 static void seek(byte_reader *from, uint64_t at) {
@@ -225,6 +229,34 @@ static bool search_window(window *at, uint64_t end, par2_match *match, void *con
   return true;
 }
 
+/* Where the search goes on after a failure at this window: no window with a byte that the device
+ * cannot read is a block. *failures: as in medium.h. */
+static uint64_t behind_failure(const window *at, unsigned *failures) {
+  uint8_t piece[PAR2_PIECE];
+  uint64_t next = at->start, end = at->start + at->search->block + PAR2_PIECE;
+  ssize_t n;
+  while (next < end && (n = par2_read_part(at->fd, piece, PAR2_PIECE, next)) > 0)
+    next += (uint64_t)n;
+  bool known = next < end && n < 0 && medium_failed(errno);
+  if (known && next > at->start)
+    *failures = 0;
+  return medium_behind(known ? next : at->start, failures);
+}
+
+/* Search all windows that can be read. */
+static bool search_windows(window *at, uint64_t start, uint64_t end, par2_match *match,
+                           void *context) {
+  unsigned failures = 0;
+  while (start < end) {
+    if (open_window(at, start) && search_window(at, end, match, context))
+      return true;
+    if (!medium_failed(errno))
+      return false;
+    start = behind_failure(at, &failures);
+  }
+  return true;
+}
+
 bool par2_search_range(par2_search *search, int fd, uint64_t size, uint64_t start, uint64_t end,
                        par2_match *match, void *context) {
   if (start >= end || search->count == 0)
@@ -234,7 +266,7 @@ bool par2_search_range(par2_search *search, int fd, uint64_t size, uint64_t star
   *at = (window){.search = search, .fd = fd, .size = size};
   at->leaving.fd = at->entering.fd = fd;
   at->leaving.size = at->entering.size = size;
-  bool done = open_window(at, start) && search_window(at, end, match, context);
+  bool done = search_windows(at, start, end, match, context);
   int reason = errno;
   free(at);
   errno = done ? 0 : reason;

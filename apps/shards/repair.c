@@ -2,6 +2,7 @@
 #include "change.h"
 #include "commands.h"
 #include "json.h"
+#include "medium.h"
 #include "output.h"
 #include "report.h"
 #include "scan.h"
@@ -44,7 +45,7 @@ static int check_repairable(const shard_set *set, int found) {
 static int check_judged(const shard_set *set) {
   for (unsigned i = 0; i < set->shards; i++) {
     int error = set->given[i] != NULL ? set->given[i]->error : 0;
-    if (error != 0 && error != ENOENT && error != EIO && error != EUCLEAN && error != EBADMSG)
+    if (error != 0 && error != ENOENT && !medium_failed(error))
       return refuse("cannot read %s: %s; it may be intact", set_path(set, i), strerror(error));
   }
   return TOOL_OK;

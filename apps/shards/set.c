@@ -1,6 +1,7 @@
 #include "set.h"
 
 #include "change.h"
+#include "medium.h"
 #include "names.h"
 #include "output.h"
 #include "report.h"
@@ -101,6 +102,8 @@ static int examine(shard_file *file) {
   if (valid < 0) {
     file->error = errno;
     file->why = strerror(file->error);
+    if (medium_failed(file->error)) /* as a damaged header: the records may be intact */
+      return TOOL_OK;
     close(file->fd);
     file->fd = -1;
   } else if (!valid) {
@@ -215,14 +218,32 @@ static int settle(shard_set *set) {
   return status;
 }
 
+/* Zeros instead of bytes that the device cannot read: these blocks are damaged, but not the others
+ * of the shard. */
+static ptrdiff_t fill_gap(shard_file *file, void *to, size_t size) {
+  uint64_t whole = (uint64_t)file->info.st_size, end = file->behind < whole ? file->behind : whole;
+  uint64_t left = end > file->at ? end - file->at : 0;
+  size_t n = left < size ? (size_t)left : size;
+  memset(to, 0, n);
+  file->at += n;
+  return (ptrdiff_t)n;
+}
+
 static ptrdiff_t read_file(void *context, void *to, size_t size) {
   shard_file *file = context;
-  ssize_t n = read_at(file->fd, to, size, file->at);
-  if (n < 0)
-    file->error = errno;
-  else
+  if (file->at < file->behind)
+    return fill_gap(file, to, size);
+  ssize_t n = read_part(file->fd, to, size, file->at);
+  if (n >= 0) {
+    file->failures = 0;
     file->at += (uint64_t)n;
-  return n;
+    return n;
+  }
+  file->error = errno;
+  if (!medium_failed(file->error))
+    return -1;
+  file->behind = medium_behind(file->at, &file->failures);
+  return fill_gap(file, to, size);
 }
 
 static bool skip_file(void *context, uint64_t size) {
@@ -315,7 +336,7 @@ int set_open(shard_set *set, char *const *paths, size_t count) {
 
 void set_rewind(shard_set *set) {
   for (size_t i = 0; i < set->count; i++)
-    set->files[i].at = 0;
+    set->files[i].at = set->files[i].behind = set->files[i].failures = 0;
 }
 
 void set_close(shard_set *set) {
@@ -343,8 +364,10 @@ uint64_t set_length(const shard_set *set) {
   return (size - GFSMITH_SHARDS_HEADER - stripes * RECORD_PREFIX) * set->header.k;
 }
 
+/* A block of zeros that the device cannot read has the right bytes. */
 bool set_intact(const shard_set *set, unsigned index) {
-  return gfsmith_shards_intact(&set->report.shard[index]);
+  const shard_file *file = set->given[index];
+  return gfsmith_shards_intact(&set->report.shard[index]) && (file == NULL || file->error == 0);
 }
 
 unsigned set_count_intact(const shard_set *set) {

@@ -10,11 +10,13 @@
 
 typedef struct shard_file {
   char *path;
-  bool listed;      /* found in a folder */
-  int fd;           /* -1: it cannot be opened */
-  struct stat info; /* when it was opened, also if that failed */
-  uint64_t at;      /* position of the next read */
-  int error;        /* errno of a failed open or read */
+  bool listed;       /* found in a folder */
+  int fd;            /* -1: it cannot be opened */
+  struct stat info;  /* when it was opened, also if that failed */
+  uint64_t at;       /* position of the next read */
+  uint64_t behind;   /* the device cannot read the bytes before this position */
+  unsigned failures; /* of reads in a row (medium.h) */
+  int error;         /* errno of a failed open or read */
   gfsmith_shards_header header;
   const char *why; /* NULL: the header is valid */
   bool foreign;    /* no shard by its first bytes */

@@ -208,7 +208,7 @@ def test_a_read_error_after_the_scan_stops_the_repair(tool: Tool, faulty: Faulty
     shard(shards, 3).unlink()
     before = snapshot(shards)
     reads = 4 + 4 + 4 * 2  # headers twice; records and end of each file
-    outcome = faulty(f"pread:{reads + 6}:EIO").run("repair", "-t", "1", shards)
+    outcome = faulty(f"pread:{reads + 7}:EIO").run("repair", "-t", "1", shards)
     assert outcome.status == REFUSED
     assert outcome.stderr.startswith("gfsmith-shards: file: too many damaged or missing shards: ")
     assert snapshot(shards) == before
