@@ -176,6 +176,11 @@ static par2_file *find_file(const par2_set *set, const id_entry *index, const ui
   return found != NULL ? &set->files[found->file] : NULL;
 }
 
+/* MultiPar lists an empty folder as a file without bytes whose name ends with a slash. */
+static bool is_folder(const par2_file *file) {
+  return file->length == 0 && file->name[0] != '\0' && *path_last(file->name) == '\0';
+}
+
 /* body: of a FileDesc packet; room: bytes of the name and its padding. */
 static int interpret_description(const par2_set *set, par2_file *file, const uint8_t *body,
                                  size_t room) {
@@ -191,7 +196,7 @@ static int interpret_description(const par2_set *set, par2_file *file, const uin
     return refuse("%s: the description of \"%s\" does not match its id", set->name, name);
   if (file->length > INT64_MAX)
     return refuse("%s: the length of \"%s\" is too large", set->name, name);
-  const char *fault = par2_name_fault(name);
+  const char *fault = is_folder(file) ? NULL : par2_name_fault(name);
   return fault == NULL ? TOOL_OK
                        : refuse("%s: the name of a file %s: \"%s\"", set->name, fault, name);
 }
@@ -247,6 +252,19 @@ static int read_checksums(par2_set *set, const id_entry *index, const par2_packe
   }
   free(body);
   return TOOL_OK;
+}
+
+static void leave_out_folders(par2_set *set) {
+  size_t kept = 0;
+  for (size_t i = 0; i < set->file_count; i++) {
+    if (!is_folder(&set->files[i])) {
+      set->files[kept++] = set->files[i];
+      continue;
+    }
+    say("%s: left out, because it is a folder", set->files[i].name);
+    free(set->files[i].name);
+  }
+  set->file_count = kept;
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -326,8 +344,10 @@ static int interpret(par2_set *set) {
   for (n = 0; status == TOOL_OK && (packet = next_packet(set, PAR2_TYPE_CHECKSUMS, &n));)
     status = read_checksums(set, index, packet);
   free(index);
-  if (status == TOOL_OK)
+  if (status == TOOL_OK) {
+    leave_out_folders(set);
     status = check_names(set);
+  }
   if (status == TOOL_OK)
     read_recovery(set);
   return status;

@@ -314,6 +314,18 @@ def test_an_empty_file_of_another_program(tool: Tool, tmp_path: Path) -> None:
     assert is_whole(tmp_path, files)
 
 
+@pytest.mark.parametrize("protected", [True, False])
+def test_an_empty_folder_of_multipar(sanitized: Tool, tmp_path: Path, protected: bool) -> None:
+    """A set can list it among its files or among those without recovery blocks; the files are repaired."""
+    folders = {b"sub/empty/": b"", b"other/": b""}
+    files, listed = (FILES | folders, {}) if protected else (FILES, folders)
+    index = write_set(tmp_path, Par2(files, BLOCK, [0, 1], listed).packets())
+    assert "sub/empty/: left out, because it is a folder\n" in sanitized.ok("par2", "verify", "-q", index)
+    (tmp_path / "sub/three").unlink()
+    assert sanitized.run("par2", "repair", "-q", index).status == DONE
+    assert is_whole(tmp_path)
+
+
 @pytest.mark.parametrize("lost", [True, False])
 def test_a_file_without_recovery_blocks(sanitized: Tool, tmp_path: Path, lost: bool) -> None:
     """Other programs can list files that no recovery block protects; the other files can be repaired."""
