@@ -89,17 +89,21 @@ static void create(network *net, const char *provider) {
 }
 
 /* Posts both ends of a job and lets the child do the middle until it is killed `us` microseconds
- * later. If that is longer than the job takes, the child is not killed. */
+ * later, which may be after its end. 0: it is stopped before. */
 static unsigned kill_after(network *net, peer *peer, uint64_t job, long us) {
   transfer from = transfer_make(job, LENGTH, SLICE), to = transfer_make(job, LENGTH, SLICE);
   from.job.deadline_ms = to.job.deadline_ms = 60000;
   struct timespec nap = {0, us * 1000};
+  if (us == 0)
+    kill(peer->pid, SIGSTOP);
   transfer_receive(&to, net->node[2], CHILD, 1);
   transfer_send(&from, net->node[0], CHILD, 0);
   nanosleep(&nap, NULL);
   end(peer);
   int status = transfer_end_either(&to, GFSMITH_OK, GFSMITH_EPEER);
   status |= transfer_end_either(&from, GFSMITH_OK, GFSMITH_EPEER);
+  network_wait(net, 0, CHILD, false); /* so that the next one is not taken for it */
+  network_wait(net, 2, CHILD, false);
   transfer_free(&from);
   transfer_free(&to);
   return status == GFSMITH_OK;

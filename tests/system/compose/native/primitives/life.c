@@ -13,7 +13,7 @@ enum {
   SLICE = 1000,
   LINK_MS = 10000,
   JOB_MS = 300,
-  LAST_MS = 10000,
+  LAST_MS = 60000,
   LAST_JOBS = 100
 };
 
