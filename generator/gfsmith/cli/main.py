@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
@@ -89,10 +90,16 @@ def _usage_in_one_line(command: str) -> Iterator[None]:
         fail(f"{text}{stop} See `{path} --help`.", error.exit_code)
 
 
+#: Errors of no stream: of memory and descriptors, and of the dynamic loader, whose errors have no number.
+_OF_NO_STREAM = (None, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+
+
 def _cannot_access(error: OSError) -> NoReturn:
     """Exit with one line for a file that cannot be read or written. A stream has no name."""
     if error.filename is not None:
         fail(f"{error.filename}: {error.strerror}")
+    if error.errno in _OF_NO_STREAM:
+        fail(error.strerror or str(error))
     discard_output()
     fail(f"cannot write to standard output: {error.strerror}")
 
@@ -116,6 +123,8 @@ class _Main(click.Group):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             fail("interrupted; nothing was written", INTERRUPTED)
+        except MemoryError:
+            fail("out of memory")
         except Exception as error:
             for kind in type(error).__mro__:
                 if found := ERRORS.get(f"{kind.__module__}.{kind.__qualname__}"):

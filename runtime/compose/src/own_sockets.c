@@ -64,6 +64,16 @@ int gfc_own_sockets_next(gfc_own_sockets *sockets) {
   return fd;
 }
 
+int gfc_own_sockets_between(gfc_own_sockets *sockets, const struct sockaddr_storage *own,
+                            const struct sockaddr_storage *peer) {
+  int fd;
+  gfc_own_sockets_rewind(sockets);
+  while ((fd = next_descriptor(sockets)) >= 0)
+    if (has(fd, getsockname, own) && has(fd, getpeername, peer))
+      break;
+  return fd;
+}
+
 void gfc_own_sockets_keep(gfc_own_sockets *sockets, const struct sockaddr_storage *peer) {
   int fd;
   gfc_own_sockets_rewind(sockets);

@@ -18,6 +18,10 @@ void gfc_own_sockets_close(gfc_own_sockets *sockets);
 void gfc_own_sockets_rewind(gfc_own_sockets *sockets);
 int gfc_own_sockets_next(gfc_own_sockets *sockets);
 
+/* The socket with this address that is connected to `peer`, or -1. */
+int gfc_own_sockets_between(gfc_own_sockets *sockets, const struct sockaddr_storage *own,
+                            const struct sockaddr_storage *peer);
+
 /* Programs that this one executes from now on do not inherit the sockets with the address of the
  * node, and those that are connected to `peer`, if it is not NULL: otherwise they would keep the
  * port and the links after the end of this program. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "link_socket.h"
 #include "status.h"
 
 enum { BACKOFF_FIRST_MS = 10, BACKOFF_LAST_MS = 1000 };
@@ -296,20 +297,34 @@ static void look_later(gfc_connection *connection, uint64_t now) {
   gfc_timer_start(all->timers, &connection->timer, connection->channel.look, signs_of_life);
 }
 
-/* Time in which this node itself did not run, so that it looks late, is not the peer's silence. */
+/* Milliseconds since the last message. Time in which this node itself did not run, so that it looks
+ * late, does not count. */
+static uint64_t since_message(gfc_channel *channel, uint64_t now) {
+  uint64_t heard = channel->heard + (now - channel->look);
+  channel->heard = heard < now ? heard : now;
+  return now - channel->heard;
+}
+
+/* Has the peer sent nothing for too long? A part of a long write is no message yet. */
+static bool is_silent(gfc_connection *connection, uint64_t since) {
+  const gfc_peers *all = connection->peer->all;
+  return since >= all->silent_ms &&
+         gfc_link_socket_silence(all->sockets, connection->channel.ep) >= all->silent_ms;
+}
+
+/* The peer cannot return credits while it sends a long write, so CREDIT, which needs none, shows it
+ * that this node is there. */
 static void signs_of_life(gfc_timer *timer) {
   gfc_connection *connection = OF_TIMER(timer);
   gfc_peers *all = connection->peer->all;
   gfc_channel *channel = &connection->channel;
-  uint64_t now = gfc_now(), late = now - channel->look;
-  channel->heard = channel->heard + late < now ? channel->heard + late : now;
-  uint64_t silent = now - channel->heard;
-  if (silent >= all->silent_ms) {
+  uint64_t now = gfc_now(), since = since_message(channel, now);
+  if (is_silent(connection, since)) {
     gfc_channel_fail(channel, GFSMITH_EPEER, "the peer was silent for %u ms", all->silent_ms);
     return;
   }
-  if (silent >= all->ask_ms && channel->credits != 0)
-    gfc_channel_send(channel, GFC_PING, NULL, 0, NULL); /* without memory: next time */
+  if (since >= all->ask_ms) /* without memory: next time */
+    gfc_channel_send(channel, channel->credits != 0 ? GFC_PING : GFC_CREDIT, NULL, 0, NULL);
   gfc_channel_renew(channel);
   look_later(connection, now);
 }

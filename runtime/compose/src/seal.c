@@ -6,6 +6,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "openssl_use.h"
+
 typedef struct nonce {
   uint8_t byte[crypto_aead_chacha20poly1305_ietf_NPUBBYTES];
 } nonce;
@@ -24,9 +26,8 @@ static nonce nonce_of(uint64_t number, uint32_t data) {
  * off. */
 enum { LARGE = 2048 };
 
-/* The tag by OpenSSL. False: it has no memory, or another cipher than it should have. */
-static bool seal_large(const uint8_t *key, nonce once, const uint8_t *bytes, size_t count,
-                       uint8_t tag[GFC_TAG_BYTES]) {
+static bool seal_by_openssl(const uint8_t *key, nonce once, const uint8_t *bytes, size_t count,
+                            uint8_t tag[GFC_TAG_BYTES]) {
   int none;
   uint8_t text[1]; /* none of it is used */
   EVP_CIPHER_CTX *context = count > INT_MAX ? NULL : EVP_CIPHER_CTX_new();
@@ -37,6 +38,17 @@ static bool seal_large(const uint8_t *key, nonce once, const uint8_t *bytes, siz
                 EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, GFC_TAG_BYTES, tag) == 1;
   EVP_CIPHER_CTX_free(context);
   return sealed;
+}
+
+/* The tag by OpenSSL. False: it has no memory, or another cipher than it should have, or the
+ * program ends. */
+static bool seal_large(const uint8_t *key, nonce once, const uint8_t *bytes, size_t count,
+                       uint8_t tag[GFC_TAG_BYTES]) {
+  if (!gfc_openssl_enter())
+    return false;
+  bool tagged = seal_by_openssl(key, once, bytes, count, tag);
+  gfc_openssl_leave();
+  return tagged;
 }
 
 static void seal_bytes(const uint8_t *key, nonce once, const uint8_t *bytes, size_t count,

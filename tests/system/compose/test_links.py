@@ -30,6 +30,7 @@ ALIKE = {
     "timers",
     "thread_in_a_program_with_small_stacks",
     "sockets_that_no_program_inherits",
+    "a_write_that_takes_long",
 }
 
 

@@ -37,8 +37,8 @@ MUTANTS = (
     ("destroyed_under_way", Mutant("discard_list($channel, &channel->queue, $status);", ";")),
     ("back_at_the_same_port", Mutant("if (!connects(peer)) return;", "return;")),
     ("moved", Mutant('gfc_channel_fail(&peer->link->channel, GFSMITH_EPEER, "the peer has moved");', ";")),
-    ("silent", Mutant("silent >= all->silent_ms", "false")),
-    ("continued", Mutant("channel->heard + late < now ? channel->heard + late : now", "channel->heard")),
+    ("silent", Mutant("is_silent(connection, since)", "false")),
+    ("continued", Mutant("heard < now ? heard : now", "channel->heard")),
     ("timers", Mutant("before->at > timer->at", "before->at == 0")),
 )
 

@@ -26,6 +26,8 @@ MUTANTS = {
         "EVP_EncryptUpdate($context, NULL, &none, bytes, (int)count - 1)",
     ),
     "a failure counts as success": Mutant("return sealed;", "return true;"),
+    "OpenSSL is used to the end": Mutant("!atomic_load(&ended)", "true"),
+    "OpenSSL ends first": Mutant("OPENSSL_init_crypto($options, NULL) != 1", "false"),
     "half a comparison": Mutant("sodium_memcmp(right, tag, sizeof right)", "sodium_memcmp(right, tag, 8)"),
 }
 
@@ -33,4 +35,4 @@ MUTANTS = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_mutants_are_refuted(plain: Library, tmp_path: Path, name: str) -> None:
     program = with_error(plain, MUTANTS[name], tmp_path, "seal", NATIVE / "seal.c")
-    assert subprocess.run([program], capture_output=True).returncode == 1
+    assert subprocess.run([program], capture_output=True).returncode != 0

@@ -326,6 +326,27 @@ def test_a_full_disk_for_standard_output_gets_one_line(command: tuple[str, ...],
     assert done.stderr == "gfsmith: cannot write to standard output: No space left on device\n"
 
 
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), "Cannot allocate memory"),
+        (OSError("kernels.so: failed to map segment"), "kernels.so: failed to map segment"),
+        (MemoryError(), "out of memory"),
+    ],
+    ids=["a mapping", "a library", "an object"],
+)
+def test_a_refusal_of_the_system_is_not_one_of_standard_output(
+    error: Exception, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a mapping, or of a library in a folder of temporary files that is mounted with noexec."""
+
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("gfsmith.cli.where.share", refuse)
+    assert _refusal("where", "cmake") == f"gfsmith: {line}\n"
+
+
 @pytest.mark.parametrize("command", [("codes",), ("--version",)], ids=" ".join)
 def test_closed_standard_streams(command: tuple[str, ...]) -> None:
     """Without standard output one line; without standard error the results."""

@@ -1,27 +1,34 @@
 /* The tags of seal.c equal those of libsodium for every size around the one from which OpenSSL
- * computes them, also if OpenSSL has no memory. */
+ * computes them, also if OpenSSL has no memory, and when the program ends and OpenSSL has freed its
+ * data. */
 #include <openssl/crypto.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "seal.h"
 
 enum { MOST = 5000, LARGE = 1 << 20 };
 
-static bool starves;
+static bool starves, ends, looked, looking, uses;
 static uint8_t bytes[LARGE];
 
 static void *grow(void *memory, size_t size, const char *file, int line) {
   (void)file, (void)line;
+  uses = uses || looking;
   return starves ? NULL : realloc(memory, size);
 }
 
 static void *give(size_t size, const char *file, int line) { return grow(NULL, size, file, line); }
 
+static void look(void);
+
 static void take(void *memory, const char *file, int line) {
   (void)file, (void)line;
+  if (ends && !looked)
+    look();
   free(memory);
 }
 
@@ -41,9 +48,28 @@ static bool equal(const gfc_seal *seal, size_t count) {
   return good;
 }
 
+static gfc_seal seal;
+
+/* OpenSSL is freeing its data. */
+static void look(void) {
+  looked = looking = true;
+  uses = !equal(&seal, LARGE) || uses;
+  looking = false;
+}
+
+static void begin_to_end(void) { ends = true; }
+
+static void after_openssl(void) {
+  if (!looked || uses || !equal(&seal, LARGE)) {
+    puts("OpenSSL is used while the program ends");
+    fflush(stdout);
+    _exit(1);
+  }
+}
+
 int main(void) {
-  gfc_seal seal;
-  bool good = CRYPTO_set_mem_functions(give, grow, take) == 1 && sodium_init() >= 0;
+  bool good = atexit(after_openssl) == 0; /* before OpenSSL, so it runs after it */
+  good = good && CRYPTO_set_mem_functions(give, grow, take) == 1 && sodium_init() >= 0;
   randombytes_buf(&seal, sizeof seal);
   randombytes_buf(bytes, sizeof bytes);
   for (size_t count = 0; good && count < MOST; count++)
@@ -51,5 +77,7 @@ int main(void) {
   good = good && equal(&seal, LARGE);
   starves = true;
   good = good && equal(&seal, LARGE);
+  starves = false;
+  good = good && atexit(begin_to_end) == 0;
   return good ? 0 : 1;
 }

@@ -40,6 +40,7 @@ static const struct {
     NAMED(thread_in_a_program_with_small_stacks),
     NAMED(sockets_of_the_program_at_the_same_port),
     NAMED(sockets_that_no_program_inherits),
+    NAMED(a_write_that_takes_long),
 };
 
 int main(int count, char **argument) {

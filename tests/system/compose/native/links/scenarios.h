@@ -38,5 +38,7 @@ void timers(void);
 void thread_in_a_program_with_small_stacks(void);
 void sockets_of_the_program_at_the_same_port(void);
 void sockets_that_no_program_inherits(void);
+/* long_writes.c */
+void a_write_that_takes_long(void);
 
 #endif
