@@ -14,9 +14,18 @@ from gfsmith.cli.console import InputPath, OutputPath
 from gfsmith.codes import names
 from gfsmith.kernel.isa import BY_NAME
 
+#: The greatest number of processes; a machine may have more processors.
+MOST_JOBS = 256
+
+
+def default_jobs() -> int:
+    """Return the number of processes unless the user gives one."""
+    return min(os.cpu_count() or 1, MOST_JOBS)
+
+
 #: The option of every command that works on many kernels at once.
 jobs = click.option(
-    "-j", "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, help="Number of processes."
+    "-j", "--jobs", type=click.IntRange(1, MOST_JOBS), default=default_jobs, help="Number of processes."
 )
 
 

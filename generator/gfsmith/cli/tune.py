@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from gfsmith.build.places import CONFIGURATION
+from gfsmith.cli.build_options import MOST_JOBS, default_jobs
 from gfsmith.cli.completion import listed
 from gfsmith.cli.console import InputPath, OutputPath
 from gfsmith.cli.lists import list_option
@@ -62,8 +62,8 @@ from gfsmith.kernel import microarch
 @click.option(
     "-j",
     "--jobs",
-    type=click.IntRange(1, 256),
-    default=os.cpu_count() or 1,
+    type=click.IntRange(1, MOST_JOBS),
+    default=default_jobs,
     help="Number of processes that generate; a single process measures.",
 )
 @click.option(

@@ -326,6 +326,13 @@ def test_a_full_disk_for_standard_output_gets_one_line(command: tuple[str, ...],
     assert done.stderr == "gfsmith: cannot write to standard output: No space left on device\n"
 
 
+@pytest.mark.parametrize("command", [("export",), ("tune",)], ids=" ".join)
+def test_machines_with_many_processors(command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without -j, the command comes to its next mistake."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 768)
+    assert "--jobs" not in _refusal(*command)
+
+
 @pytest.mark.parametrize(
     ("error", "line"),
     [

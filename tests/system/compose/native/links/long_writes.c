@@ -35,7 +35,7 @@ static void accept_pair(relay *r) {
   ends[1] = tcp_socket(r->towards, connect);
 }
 
-/* Pass on what has arrived. False: this end is closed. */
+/* Pass the bytes on that have arrived. False: this end is closed. */
 static bool pass(int from, int to) {
   static uint8_t bytes[PART];
   ssize_t count = recv(from, bytes, sizeof bytes, 0);
