@@ -229,8 +229,8 @@ static bool search_window(window *at, uint64_t end, par2_match *match, void *con
   return true;
 }
 
-/* Where the search goes on after a failure at this window: no window with a byte that the device
- * cannot read is a block. *failures: as in medium.h. */
+/* The position at which the search goes on after a failure at this window: no window with a byte
+ * that the device cannot read is a block. *failures: as in medium.h. */
 static uint64_t behind_failure(const window *at, unsigned *failures) {
   uint8_t piece[PAR2_PIECE];
   uint64_t next = at->start, end = at->start + at->search->block + PAR2_PIECE;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "medium.h"
 #include "output.h"
 #include "par2_field.h"
 #include "par2_versions.h"
@@ -69,12 +70,12 @@ int par2_open_below(const char *folder, const char *name, int flags) {
 }
 
 /* Scan a file of packets in the folder of the set. In a folder that users share, it may be one of
- * another user and another set, which this user may not read. */
+ * another user and another set, which cannot be opened. */
 static int scan_sibling(par2_set *set, const char *name) {
   char *path = path_join(set->folder, name);
-  bool hidden = access(path, R_OK) != 0 && errno == EACCES;
+  bool hidden = access(path, R_OK) != 0 && errno != ENOENT && !medium_failed(errno);
   if (hidden)
-    say("%s: left out: %s", path, strerror(EACCES));
+    say("%s: left out: %s", path, strerror(errno));
   int status = hidden ? TOOL_OK : par2_packets_scan(&set->packets, path);
   free(path);
   return status;

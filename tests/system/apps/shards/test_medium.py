@@ -53,7 +53,7 @@ def test_a_stripe_with_too_many_lost_blocks(bad: Bad, large: Path) -> None:
 
 
 def test_zeros_that_cannot_be_read(tool: Tool, bad: Bad, tmp_path: Path) -> None:
-    """They are what the program takes instead, but the shard is not intact."""
+    """The program takes zeros for all bytes that it cannot read, but the shard is not intact."""
     shards = make_set(tool, tmp_path, bytes(200_000), block=16384)
     device = bad(f"{shard(shards, 1).name}:2")
     assert "5 of 6 shards intact" in device.run("verify", shards).stdout

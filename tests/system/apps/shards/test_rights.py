@@ -311,8 +311,10 @@ def test_par2_files_of_another_user(tool: Tool, par2_set: Path, theirs: str) -> 
     folder.chmod(0o777)
     (folder / theirs).write_bytes((folder / "set.par2").read_bytes())
     (folder / theirs).chmod(0o600)
+    (folder / "set.loop.par2").symlink_to("set.loop.par2")
     flip(par2_set, DATA)
     tool = Tool(Path(shutil.copy(tool.program, folder)), {})  # which Bob may execute
     repaired = tool.run("par2", "repair", folder / "set.par2", before=as_bob())
     assert repaired.status == DONE and f"{folder / theirs}: left out: Permission denied\n" in repaired.stdout
+    assert f"{folder / 'set.loop.par2'}: left out: " in repaired.stdout
     assert par2_set.read_bytes() == content(5000)
