@@ -109,8 +109,7 @@ def main() -> int:
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         print(f"judge: {options.folder} or {options.cache} has another form: {error!r}", file=sys.stderr)
         return 2
-    for line in rejected:
-        print(line)
+    sys.stdout.writelines(f"{line}\n" for line in rejected)
     counts = ", ".join(f"{abi} {accepted[abi]}" for abi in sorted(accepted))
     print(f"judge: {accepted.total()} functions accepted ({counts}), {len(rejected)} rejected")
     return 1 if rejected or not accepted else 0

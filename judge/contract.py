@@ -53,7 +53,7 @@ def check_end(state: State) -> None:
     require(state.gpr["rax"] == 0 and not state.dirty, "rax is not 0 or upper halves are in use on return")
     require(not state.unfenced, "a streaming store is not fenced on return")
     settle(state)
-    count = state.sources if spec.per_shard else spec.outputs
+    count = state.sources if spec.operation == "mul" else spec.outputs
     nothing = state.length == 0 or (spec.operation == "mad" and state.sources == 0)
     done = not state.written and subtract(count, state.complete) == 0
     require(nothing or done, "a destination is not written to its end")

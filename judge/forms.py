@@ -231,13 +231,12 @@ def combine(rule: Callable[[Body, Body], Body], left: Runs, right: Runs) -> Runs
     out: list[Run] = []
     first, second = list(left[::-1]), list(right[::-1])
     while first and second:
-        (one_length, one_start, one), (two_length, two_start, two) = first.pop(), second.pop()
+        (one_length, one_start, one), (two_length, two_start, two) = runs = first.pop(), second.pop()
         length = min(one_length, two_length)
         out.append(run_of(length, together(one_start, two_start), rule(one, two)))
-        if one_length > length:
-            first.append((one_length - length, later(one_start, length), one))
-        if two_length > length:
-            second.append((two_length - length, later(two_start, length), two))
+        for queue, (whole, start, each) in zip((first, second), runs, strict=True):
+            if whole > length:
+                queue.append((whole - length, later(start, length), each))
     require(not first and not second, "vectors of different lengths")
     return merge(out)
 

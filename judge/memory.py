@@ -117,7 +117,7 @@ def extent(state: State, region: Region) -> Word:
         return state.length
     sizes: dict[str, Word] = {
         "srcs": scale(sources, POINTER * (1 + spec.ahead)),
-        "dsts": scale(sources if spec.per_shard else spec.outputs, POINTER),
+        "dsts": scale(sources if spec.operation == "mul" else spec.outputs, POINTER),
         "coeffs": scale(spec.columns(sources), spec.entries * FORMATS[spec.table][0]),
         "code": len(state.code),
     }
@@ -173,7 +173,7 @@ def load(state: State, where: Pointer, length: int, count: Word | None = None) -
 
 def _may_be_replaced(state: State, region: Region, offset: Word, length: int) -> bool:
     """Return whether a store to a destination, which may be this source, may have replaced a byte."""
-    complete = subtract(state.complete, region.number if state.spec.per_shard else 0)
+    complete = subtract(state.complete, region.number if state.spec.operation == "mul" else 0)
     written = any(_overlaps(state.facts, each, offset, length) for each in state.written.values())
     return written or state.facts.high(complete) > 0
 

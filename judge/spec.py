@@ -29,7 +29,7 @@ FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
     "none": (0, ()),
 }
 _NAME = re.compile(
-    r"\w+?_(dot|mad|mul|xor|horner|(?:i|re)?fft16|i?fft4?|i?fft4lines)_(n|[0-9]+)x([0-9]+)(_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
+    r"\w+?_(dot|mad|mul|xor|horner|(?:i|re)?fft16|i?fft4?|i?fft4(?:lines|scaled))_(n|[0-9]+)x([0-9]+)(_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
 )
 
 
@@ -58,9 +58,8 @@ class Spec:
 
     @property
     def features(self) -> frozenset[str]:
-        name = self._name()[4]
-        known = LEVELS[: LEVELS.index(name.removeprefix("gfni_")) + 1]
-        return frozenset(known) | ({"gfni"} if name.startswith("gfni_") else set())
+        *more, level = self._name()[4].split("_")
+        return frozenset(LEVELS[: LEVELS.index(level) + 1]) | set(more)
 
     def _name(self) -> tuple[str, str, str, str | None, str]:
         found = _NAME.fullmatch(self.symbol)
@@ -111,22 +110,19 @@ class Spec:
     @property
     def in_lines(self) -> str:
         """The shards of which the even ones are low halves of lines, the odd ones high halves: src, dst or
-        none. The elements there have another basis."""
-        return {"ifft4lines": "src", "fft4lines": "dst"}.get(self.operation, "")
+        none. The elements there have another basis, or are multiplied by a matrix each (scaled)."""
+        return {"i": "src"}.get(self.operation[0], "dst") if re.search("lines|scaled", self.operation) else ""
 
     @property
     def entries(self) -> int:
         """The number of entries of a column in the table: of a butterfly one for each plane."""
         return self.outputs // self.elements
 
-    @property
-    def per_shard(self) -> bool:
-        return self.operation == "mul"
-
     def columns(self, sources: Word) -> Word:
         """Return the entries of an output in the table, if there are `sources` sources."""
         if self.elements > 1:
-            return self.entries * (self.elements - 1) * (1 + (self.operation[0] == "r")) + bool(self.in_lines)
+            more = self.outputs if "scaled" in self.operation else bool(self.in_lines)
+            return self.entries * (self.elements - 1) * (1 + (self.operation[0] == "r")) + more
         return unknown("c") if self.table == "isal" and self.inputs is not None else sources
 
     def place(self, offset: Word, sources: Word) -> tuple[Word, int, int]:
@@ -173,9 +169,15 @@ class Spec:
                     found[x + n] = xor(found[x + n], self.mapped(n, first + column, found[y + column]))
 
     def change(self, found: list[Body], side: str) -> None:
-        """Change the basis of pairs of planes in lines: low += B high, B behind the matrices."""
+        """Change pairs of planes in lines, by the columns behind the matrices: a matrix for each pair
+        (scaled), or low += B high."""
         for low in range(0, self.outputs if self.in_lines == side else 0, 2):
-            found[low] = xor(found[low], self.mapped(0, self.outputs - 2, found[low + 1]))
+            if "scaled" in self.operation:
+                both = [ZERO, ZERO, *found[low : low + 2]]
+                self.pair(both, (True,), 0, 2, self.outputs - 2 + low)
+                found[low : low + 2] = both[:2]
+            else:
+                found[low] = xor(found[low], self.mapped(0, self.outputs - 2, found[low + 1]))
 
     def butterfly(self, output: Word) -> Body:
         """Return a destination of a butterfly of 2^n elements: n layers, whose distances are half of the
@@ -222,7 +224,7 @@ class Spec:
         if self.elements > 1:
             found = self.butterfly(output)
         else:
-            found = self.product(0, output) if self.per_shard else self.total(output, sources)
+            found = self.product(0, output) if self.operation == "mul" else self.total(output, sources)
         if self.operation == "mad":
             found = xor(found, variable("dst", output))
         return ended(found) if end else found

@@ -95,6 +95,28 @@ operation = "ifft4lines"
 shapes = ["8x8"]
 width = 256
 isas = ["gfni_avx512"]
+
+[[kernels]]
+operation = "fft4scaled"
+shapes = ["8x8"]
+isas = ["gfni_avx2"]
+
+[[kernels]]
+operation = "fft4scaled"
+shapes = ["8x8"]
+width = 256
+isas = ["gfni_avx512"]
+
+[[kernels]]
+operation = "ifft4scaled"
+shapes = ["8x8"]
+isas = ["gfni_avx2"]
+
+[[kernels]]
+operation = "ifft4scaled"
+shapes = ["8x8"]
+width = 256
+isas = ["gfni_avx512"]
 """
 
 

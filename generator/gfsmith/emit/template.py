@@ -33,6 +33,8 @@ def meaning(spec: KernelSpec) -> str:
         "refft16": "ifft16 with the last 15 matrices, then fft16, of which the first one of a layer is 0",
         "fft4lines": "fft4, then low += B high; dst[2 i] and dst[2 i + 1] are halves of 64 bytes",
         "ifft4lines": "low += B high, then ifft4; src[2 i] and src[2 i + 1] are halves of 64 bytes",
+        "fft4scaled": "fft4, then products of elements; dst[2 i] and dst[2 i + 1] are halves of 64 bytes",
+        "ifft4scaled": "products of elements, then ifft4; src[2 i] and src[2 i + 1] are halves of 64 bytes",
     }[spec.operation.value]
 
 

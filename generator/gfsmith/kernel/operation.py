@@ -31,12 +31,15 @@ class Operation(Enum):
     REFFT16 IFFT16 with the last 15 matrices of the table, then FFT16 with those before; the first matrix of
            each of its layers is 0, and its entry is not used
 
-    Two operations also change the basis of all elements, of two planes each: low += B high. B is the first
-    entry of one more column of the table, whose other entry is not used. Their sources, or outputs, are in
-    lines: byte n of a plane is at 64 * (n / 32) + n % 32, and len is a multiple of 32.
+    Four operations on elements of two planes have the sources, or the outputs, in lines: byte n of a plane is
+    at 64 * (n / 32) + n % 32, and len is a multiple of 32. Two of them also change the basis of all elements:
+    low += B high. B is the first entry of one more column of the table, whose other entry is not used. The
+    others multiply each element by a matrix of its own; these are behind those of the layers.
 
     IFFT4LINES  the change, then IFFT4; the sources are in lines
     FFT4LINES   FFT4, then the change; the outputs are in lines
+    IFFT4SCALED the products, then IFFT4; the sources are in lines
+    FFT4SCALED  FFT4, then the products; the outputs are in lines
     """
 
     DOT = "dot"
@@ -53,6 +56,8 @@ class Operation(Enum):
     REFFT16 = "refft16"
     FFT4LINES = "fft4lines"
     IFFT4LINES = "ifft4lines"
+    FFT4SCALED = "fft4scaled"
+    IFFT4SCALED = "ifft4scaled"
 
 
 #: Butterflies, and the numbers of their elements, of which one less is the number of matrices of a pass.
@@ -66,16 +71,27 @@ BUTTERFLIES = {
     Operation.REFFT16: 16,
     Operation.FFT4LINES: 4,
     Operation.IFFT4LINES: 4,
+    Operation.FFT4SCALED: 4,
+    Operation.IFFT4SCALED: 4,
 }
 BUTTERFLY_PLANES = (1, 2)  #: of an element of GF(2^8), of GF(2^16)
 #: Butterflies of elements of GF(2^8) only: 32 planes do not fit into registers.
 ONE_PLANE = frozenset({Operation.FFT16, Operation.IFFT16, Operation.REFFT16})
-INVERSES = frozenset({Operation.IFFT, Operation.IFFT4, Operation.IFFT16, Operation.IFFT4LINES})
+INVERSES = frozenset(
+    {Operation.IFFT, Operation.IFFT4, Operation.IFFT16, Operation.IFFT4LINES, Operation.IFFT4SCALED}
+)
 #: An inverse, then an FFT in which the first matrix of each layer is 0.
 BOTH = frozenset({Operation.REFFT16})
+#: Elements in lines are multiplied by a matrix each; with the other operations in lines their basis changes.
+SCALED = frozenset({Operation.FFT4SCALED, Operation.IFFT4SCALED})
 
 #: The side whose planes are in lines, src or dst; and the bytes of a line that are of one plane.
-IN_LINES = {Operation.IFFT4LINES: "src", Operation.FFT4LINES: "dst"}
+IN_LINES = {
+    Operation.IFFT4LINES: "src",
+    Operation.FFT4LINES: "dst",
+    Operation.IFFT4SCALED: "src",
+    Operation.FFT4SCALED: "dst",
+}
 LINE_PART = 32
 
 #: An addition to an element: its number, the number of the element added, and the number of the matrix that
@@ -110,7 +126,8 @@ def _both(elements: int) -> tuple[Addition, ...]:
 
 
 #: The definition of the butterflies for the proofs: additions, one after the other; each is its own inverse.
-#: Changes of the basis come before those of IFFT4LINES, and behind those of FFT4LINES.
+#: Changes of the basis, and products of elements in lines, come before those of the inverses, and behind the
+#: others.
 ADDITIONS: dict[str, tuple[Addition, ...]] = {
     operation.value: _both(elements)
     if operation in BOTH

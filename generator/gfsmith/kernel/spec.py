@@ -32,6 +32,7 @@ from gfsmith.kernel.operation import (
     LINE_PART,
     MAX_SHARDS,
     ONE_PLANE,
+    SCALED,
 )
 from gfsmith.kernel.operation import Baked as Baked
 from gfsmith.kernel.operation import Operation as Operation
@@ -345,7 +346,7 @@ class KernelSpec:
     @property
     def in_lines(self) -> str:
         """The side of a butterfly whose planes are in lines, src or dst; "" if there is none. Such a kernel
-        changes the basis of the elements there."""
+        changes the basis of the elements there, or multiplies them."""
         return IN_LINES.get(self.operation, "")
 
     @property
@@ -361,11 +362,12 @@ class KernelSpec:
     @property
     def table_inputs(self) -> int | None:
         """The number of columns of the table: of a butterfly those of its matrices, and of the change of the
-        basis."""
+        basis or of the products."""
         if not self.butterfly or self.inputs is None:
             return self.inputs
         passes = 2 if self.operation in BOTH else 1
-        return self.table_outputs * (self.elements - 1) * passes + bool(self.in_lines)
+        more = self.outputs if self.operation in SCALED else bool(self.in_lines)
+        return self.table_outputs * (self.elements - 1) * passes + more
 
     @property
     def table_outputs(self) -> int:

@@ -1,7 +1,7 @@
 """Butterflies of the additive FFT and its inverse, on 2, 4 or 16 elements of one or two byte planes.
 
 A butterfly of 2^n elements is n layers of butterflies of two elements, with 2^n - 1 matrices. With planes in
-lines it changes the basis of the elements, too.
+lines it also changes the basis of the elements there, or multiplies them.
 
 Source of the transforms: S.-J. Lin, W.-H. Chung, Y. S. Han, "Novel polynomial basis and its application to
 Reed-Solomon erasure codes", FOCS 2014.
@@ -9,10 +9,10 @@ Reed-Solomon erasure codes", FOCS 2014.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gfsmith.ir import Op, Space, Value
-from gfsmith.kernel.operation import BOTH, INVERSES, is_first_of_layer
+from gfsmith.kernel.operation import BOTH, INVERSES, SCALED, is_first_of_layer
 from gfsmith.kernel.spec import KernelSpec
 from gfsmith.lower.builder import Builder
 from gfsmith.lower.multiply import Multiply
@@ -50,7 +50,7 @@ class Butterfly:
 
     def __init__(self, spec: KernelSpec, multiply: Multiply, constants: tuple[Value, ...]) -> None:
         self._planes, self._elements = spec.table_outputs, spec.elements
-        self._in_lines = spec.in_lines
+        self._in_lines, self._scaled = spec.in_lines, spec.operation in SCALED
         self._steps = _passes(spec)
         self._multiply = multiply
         self._constants = constants
@@ -63,7 +63,7 @@ class Butterfly:
             for element in range(self._elements)
         ]
         if self._in_lines == "src":
-            self._change(b, elements)
+            self._prepare(b, elements)
         for inverse, x, y, matrix in self._steps:
             if inverse:
                 elements[y] = self._sums(b, elements[y], elements[x])
@@ -72,12 +72,16 @@ class Butterfly:
             if not inverse:
                 elements[y] = self._sums(b, elements[y], elements[x])
         if self._in_lines == "dst":
-            self._change(b, elements)
+            self._prepare(b, elements)
         for output, value in enumerate(plane for element in elements for plane in element):
             b.store(value, output, offset)
 
-    def _change(self, b: Builder, elements: list[list[Value]]) -> None:
-        """Add the product of the last column's first entry and the high plane to each low plane."""
+    def _prepare(self, b: Builder, elements: list[list[Value]]) -> None:
+        """Multiply each element by its matrix, or add the product of the last column's first entry and the
+        high plane to its low plane."""
+        if self._scaled:
+            elements[:] = [self._products(b, each, len(elements) - 1 + n) for n, each in enumerate(elements)]
+            return
         column = self._planes * (len(elements) - 1)
         for element in elements:
             parts = self._multiply.split(b, element[1], self._constants)
@@ -90,9 +94,21 @@ class Butterfly:
     def _with_products(self, b: Builder, x: Sequence[Value], y: Sequence[Value], matrix: int) -> list[Value]:
         """Return the planes of x plus the product of a matrix and y."""
         totals = list(x)
-        for column, plane in enumerate(y, matrix * self._planes):
+        for output, term in self._terms(b, y, matrix):
+            totals[output] = b.emit(Op.XOR, totals[output], term)
+        return totals
+
+    def _products(self, b: Builder, element: Sequence[Value], matrix: int) -> list[Value]:
+        """Return the planes of the product of a matrix and an element."""
+        totals: dict[int, Value] = {}
+        for output, term in self._terms(b, element, matrix):
+            totals[output] = b.emit(Op.XOR, totals[output], term) if output in totals else term
+        return [totals[output] for output in range(self._planes)]
+
+    def _terms(self, b: Builder, element: Sequence[Value], matrix: int) -> Iterator[tuple[int, Value]]:
+        """Yield planes of the product of a matrix and an element, and values whose sums they are."""
+        for column, plane in enumerate(element, matrix * self._planes):
             parts = self._multiply.split(b, plane, self._constants)
             for output in range(self._planes):
                 for term in self._multiply.terms(b, parts, column, output):
-                    totals[output] = b.emit(Op.XOR, totals[output], term)
-        return totals
+                    yield output, term

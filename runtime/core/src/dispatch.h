@@ -44,7 +44,10 @@ typedef enum gfs_operation {
   /* those of fft4 and ifft4, and a change of the basis, where src or dst are 32 of every 64 bytes
      (transform.h) */
   GFS_OPERATION_fft4lines,
-  GFS_OPERATION_ifft4lines
+  GFS_OPERATION_ifft4lines,
+  /* the same with a product of each element instead of the change */
+  GFS_OPERATION_fft4scaled,
+  GFS_OPERATION_ifft4scaled
 } gfs_operation;
 
 /* The type of a kernel's stores, as named in kernels.inc. */

@@ -11,8 +11,9 @@ enum {
   SUBFIELD = 256, /* the constants below are in GF(2^8) */
   BYTE_GROUPS = SUBFIELD / 4,
   END_PLANES = GFS_END_ROWS * GFS_TRANSFORM_PLANES, /* of a kernel of gfs_ends */
-  POWERS_OF_4 = 0x15555,                            /* up to the greatest number of points */
-  LINE_PART = 32                                    /* low or high bytes of a line */
+  SCALED_TABLES = GROUP + GFS_END_ROWS, /* of a kernel of products of elements in lines */
+  POWERS_OF_4 = 0x15555,                /* up to the greatest number of points */
+  LINE_PART = 32                        /* low or high bytes of a line */
 };
 
 /* An element in the other basis, in which the high byte is the same. */
@@ -63,13 +64,18 @@ static void find_fours(gfs_fours *fours, const gfs_isa *isa) {
     *fours = found;
 }
 
+static gfsmith_kernel *end_kernel(const gfs_isa *isa, gfs_operation operation) {
+  return gfs_dispatch_kernel(isa, operation, END_PLANES, END_PLANES, GFS_PATH_cached);
+}
+
 /* The kernels for elements in lines, unless the set lacks one. */
 static void find_ends(gfs_transform *t, const gfs_isa *isa) {
-  gfs_ends found = {t->bytes.ifft4, t->bytes.fft4};
+  gfs_ends found = {.first = t->bytes.ifft4, .last = t->bytes.fft4};
   if (t->planes > 1)
-    found = (gfs_ends){
-        gfs_dispatch_kernel(isa, GFS_OPERATION_ifft4lines, END_PLANES, END_PLANES, GFS_PATH_cached),
-        gfs_dispatch_kernel(isa, GFS_OPERATION_fft4lines, END_PLANES, END_PLANES, GFS_PATH_cached)};
+    found = (gfs_ends){.first = end_kernel(isa, GFS_OPERATION_ifft4lines),
+                       .last = end_kernel(isa, GFS_OPERATION_fft4lines),
+                       .scaled_first = end_kernel(isa, GFS_OPERATION_ifft4scaled),
+                       .scaled_last = end_kernel(isa, GFS_OPERATION_fft4scaled)};
   if (found.first != NULL && found.last != NULL)
     t->ends = found;
 }
@@ -341,7 +347,8 @@ static GFS_INLINED void end_planes(const gfs_end *end, unsigned planes, uint8_t 
     rows[i] = first + i * (end->rows->bytes / planes);
 }
 
-static GFS_INLINED void end_read_planes(const gfs_end *end, unsigned planes,
+static GFS_INLINED void end_read_planes(const gfs_end *end, unsigned planes, gfsmith_kernel *run,
+                                        const uint8_t *table,
                                         const uint8_t *const shard[GFS_END_ROWS], size_t at) {
   const uint8_t *src[END_PLANES];
   uint8_t *dst[END_PLANES];
@@ -349,33 +356,58 @@ static GFS_INLINED void end_read_planes(const gfs_end *end, unsigned planes,
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     for (unsigned p = 0; p < planes; p++)
       src[i * planes + p] = shard[i] + at + p * LINE_PART;
-  end->t->ends.first(end->rows->bytes / planes, (size_t)GFS_END_ROWS * planes, end->table, src,
-                     dst);
+  run(end->rows->bytes / planes, (size_t)GFS_END_ROWS * planes, table, src, dst);
 }
 
-static GFS_INLINED void end_write_planes(const gfs_end *end, unsigned planes,
-                                         uint8_t *const shard[GFS_END_ROWS], size_t at) {
+static GFS_INLINED void end_write_planes(const gfs_end *end, unsigned planes, gfsmith_kernel *run,
+                                         const uint8_t *table, uint8_t *const shard[GFS_END_ROWS],
+                                         size_t at) {
   uint8_t *src[END_PLANES], *dst[END_PLANES];
   end_planes(end, planes, src);
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     for (unsigned p = 0; p < planes; p++)
       dst[i * planes + p] = shard[i] + at + p * LINE_PART;
-  end->t->ends.last(end->rows->bytes / planes, (size_t)GFS_END_ROWS * planes, end->table,
-                    (const uint8_t *const *)src, dst);
+  run(end->rows->bytes / planes, (size_t)GFS_END_ROWS * planes, table, (const uint8_t *const *)src,
+      dst);
 }
 
 void gfs_end_read(const gfs_end *end, const uint8_t *const shard[GFS_END_ROWS], size_t at) {
+  gfsmith_kernel *run = end->t->ends.first;
   if (end->t->planes == 1)
-    end_read_planes(end, 1, shard, at);
+    end_read_planes(end, 1, run, end->table, shard, at);
   else
-    end_read_planes(end, GFS_TRANSFORM_PLANES, shard, at);
+    end_read_planes(end, GFS_TRANSFORM_PLANES, run, end->table, shard, at);
 }
 
 void gfs_end_write(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at) {
+  gfsmith_kernel *run = end->t->ends.last;
   if (end->t->planes == 1)
-    end_write_planes(end, 1, shard, at);
+    end_write_planes(end, 1, run, end->table, shard, at);
   else
-    end_write_planes(end, GFS_TRANSFORM_PLANES, shard, at);
+    end_write_planes(end, GFS_TRANSFORM_PLANES, run, end->table, shard, at);
+}
+
+/* The tables of the layers, then those of the products. */
+static void fill_scaled(const gfs_end *end, const uint8_t *const scale[GFS_END_ROWS],
+                        uint8_t *table) {
+  const size_t entry = end->t->entry;
+  memcpy(table, end->table, GROUP * entry);
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    memcpy(table + (GROUP + i) * entry, scale[i], entry);
+}
+
+void gfs_end_read_scaled(const gfs_end *end, const uint8_t *const shard[GFS_END_ROWS], size_t at,
+                         const uint8_t *const scale[GFS_END_ROWS]) {
+  uint8_t table[SCALED_TABLES * GFS_TRANSFORM_ENTRY_MAX];
+  fill_scaled(end, scale, table);
+  end_read_planes(end, GFS_TRANSFORM_PLANES, end->t->ends.scaled_first, table, shard, at);
+}
+
+void gfs_end_write_scaled(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at,
+                          const uint8_t *const scale[GFS_END_ROWS]) {
+  uint8_t table[SCALED_TABLES * GFS_TRANSFORM_ENTRY_MAX];
+  fill_scaled(end, scale, table);
+  end_write_planes(end, GFS_TRANSFORM_PLANES, end->t->ends.scaled_last, table, shard, at);
 }
 
 /* Both transforms process a half, a quarter or a 16th before the next one, so that smaller

@@ -18,7 +18,9 @@
 
 enum {
   GFS_TRANSFORM_PLANES = 2, /* most planes of an element */
-  GFS_ADDED_MOST = 16       /* rows that a call adds to one: one for each bit of a row's number */
+  /* most bytes of the table of gfs_transform_table */
+  GFS_TRANSFORM_ENTRY_MAX = GFS_TRANSFORM_PLANES * GFS_TRANSFORM_PLANES * GFS_ENTRY_MAX,
+  GFS_ADDED_MOST = 16 /* rows that a call adds to one: one for each bit of a row's number */
 };
 
 /* The kernels of butterflies of elements that consist of `planes` bytes each, and the tables of
@@ -46,10 +48,12 @@ typedef struct gfs_fours {
 /* The kernels of two layers whose elements are in lines at one end: 32 low bytes, then the 32 high
  * ones, and so on, in Cantor's basis. The tables are those of words, behind which a group has the
  * map that changes the basis. Lines of elements of one byte are like rows, and these kernels those
- * of all layers. NULL if the set has no such kernels. */
+ * of all layers. Scaled ones multiply each element in lines instead; there are none for elements of
+ * one byte. NULL if the set has no such kernels. */
 typedef struct gfs_ends {
   gfsmith_kernel *first; /* ifft4, from lines */
   gfsmith_kernel *last;  /* fft4, to lines */
+  gfsmith_kernel *scaled_first, *scaled_last;
 } gfs_ends;
 
 /* Rows have the elements of GF(2^16) in the basis b[0] .. b[7], b[8] b[0] .. b[8] b[7], where b[0],
@@ -113,6 +117,13 @@ void gfs_end_read(const gfs_end *end, const uint8_t *const shard[GFS_END_ROWS], 
 
 /* The last two layers of a forward transform, to the lines of four elements. */
 void gfs_end_write(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at);
+
+/* The same by the scaled kernels: each element in lines is multiplied by a table of
+ * gfs_transform_table. */
+void gfs_end_read_scaled(const gfs_end *end, const uint8_t *const shard[GFS_END_ROWS], size_t at,
+                         const uint8_t *const scale[GFS_END_ROWS]);
+void gfs_end_write_scaled(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at,
+                          const uint8_t *const scale[GFS_END_ROWS]);
 
 /* Set up transforms of at most n points. Errors: GFSMITH_EUNSUPPORTED, GFSMITH_ENOMEM. */
 gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, unsigned planes,

@@ -81,6 +81,14 @@ static void multiply(const gfs_transform *t, const uint8_t *table, size_t bytes,
   t->dot(len, t->planes, table, src, dst);
 }
 
+/* The product by 0. */
+static const uint8_t no_product[GFS_TRANSFORM_ENTRY_MAX];
+
+/* The table of a used or wanted shard. */
+static const uint8_t *repair_table(const gfs_wide_call *call, unsigned shard) {
+  return call->lost->tables + shard * call->wide->transform.entry;
+}
+
 /* The slice of a repair, the point of row 0, and a row for a shard. */
 typedef struct wide_repair {
   const gfs_wide_call *call;
@@ -94,6 +102,13 @@ static const uint8_t *const *used_shard(const gfs_wide_call *call, unsigned poin
   unsigned shard = shard_of(call->wide, point);
   bool exists = shard < call->wide->k + call->wide->m && call->lost->used[shard];
   return exists ? call->data + shard : NULL;
+}
+
+/* True if the kernels of products from and to lines compute the ends of the transforms. */
+static bool has_scaled_lines(const gfs_wide_call *call, const gfs_wide_work *w) {
+  const gfs_ends *ends = &call->wide->transform.ends;
+  return ends->scaled_first != NULL && ends->scaled_last != NULL &&
+         gfs_wide_has_lines(call->wide->code->layout, &w->now);
 }
 
 static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
@@ -116,8 +131,35 @@ static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
   } else {
     gfs_wide_read(r->call, r->work, r->one, 0, shard, later);
   }
-  const uint8_t *table = r->call->lost->tables + shard_of(wide, point) * wide->transform.entry;
+  const uint8_t *table = repair_table(r->call, shard_of(wide, point));
   multiply(&wide->transform, table, rows->bytes, from, gfs_rows_row(rows, row));
+}
+
+/* Of elements that are not used, the kernel reads another one, and multiplies it by 0. */
+static bool fill_lines(const void *context, const gfs_end *end) {
+  const wide_repair *r = context;
+  const gfs_wide_call *call = r->call;
+  const uint8_t *shard[GFS_END_ROWS], *scale[GFS_END_ROWS], *any = NULL;
+  for (unsigned i = 0; i < GFS_END_ROWS; i++) {
+    const unsigned point = r->first + end->row + i;
+    const uint8_t *const *used = used_shard(call, point);
+    shard[i] = NULL;
+    scale[i] = no_product;
+    if (used == NULL)
+      continue;
+    if (call->slices.fetched)
+      gfs_wide_fetch(call, r->work, used, used_shard(call, point + GFS_WIDE_FETCH_ROWS));
+    any = shard[i] = used[r->work->now.stripe * call->sources];
+    scale[i] = repair_table(call, shard_of(call->wide, point));
+  }
+  if (any == NULL) {
+    gfs_rows_clear(end->rows, end->row, end->row + GFS_END_ROWS);
+    return true;
+  }
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    shard[i] = shard[i] != NULL ? shard[i] : any;
+  gfs_end_read_scaled(end, shard, r->work->now.at, scale);
+  return true;
 }
 
 static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
@@ -131,10 +173,36 @@ static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
   uint8_t *const *result = r->call->results + shard;
   const bool is_row = gfs_wide_is_row(wide->code->layout, slice) && !r->call->slices.streamed;
   uint8_t *to = is_row ? result[slice->stripe * r->call->targets] + slice->at : r->one->start;
-  multiply(&wide->transform, lost->tables + shard * wide->transform.entry, rows->bytes,
-           gfs_rows_row(rows, row), to);
+  multiply(&wide->transform, repair_table(r->call, shard), rows->bytes, gfs_rows_row(rows, row),
+           to);
   if (!is_row)
     gfs_wide_write(r->call, r->work, r->one, 0, result);
+}
+
+static bool take_lines(const void *context, const gfs_end *end) {
+  const wide_repair *r = context;
+  const gfs_wide_call *call = r->call;
+  const gfsmith_wide *wide = call->wide;
+  const gfs_wide_slice *slice = &r->work->now;
+  uint8_t *to[GFS_END_ROWS];
+  const uint8_t *scale[GFS_END_ROWS];
+  bool any = false;
+  for (unsigned i = 0; i < GFS_END_ROWS; i++) {
+    const unsigned shard = shard_of(wide, r->first + end->row + i);
+    const bool is_wanted = shard < wide->k + wide->m && call->lost->wanted[shard];
+    to[i] = is_wanted ? call->results[slice->stripe * call->targets + shard] + slice->at : NULL;
+    scale[i] = is_wanted ? repair_table(call, shard) : no_product;
+    any |= is_wanted;
+  }
+  if (any)
+    gfs_wide_store_scaled(end, to, scale, call->slices.streamed);
+  return true;
+}
+
+/* The rows up to `end`, in complete groups of those of gfs_ends if there are so many. */
+static unsigned grouped(unsigned end, unsigned size) {
+  unsigned rows = (end + GFS_END_ROWS - 1) / GFS_END_ROWS * GFS_END_ROWS;
+  return rows < size ? rows : size;
 }
 
 /* Rows = the coefficients of the polynomial that has the values of the product at `size` points.
@@ -143,8 +211,9 @@ static bool interpolate_product(const wide_repair *r, const gfs_rows *rows, unsi
   unsigned given = size;
   while (given > 0 && used_shard(r->call, r->first + given - 1) == NULL)
     given--;
-  gfs_transform_inverse(&r->call->wide->transform, rows, size, r->first, given,
-                        (gfs_row_visit){fill_row, r, NULL});
+  const bool lines = has_scaled_lines(r->call, r->work);
+  gfs_transform_inverse(&r->call->wide->transform, rows, size, r->first, grouped(given, size),
+                        (gfs_row_visit){fill_row, r, lines ? fill_lines : NULL});
   return given > 0;
 }
 
@@ -173,8 +242,10 @@ static void reconstruct_slice(const gfs_wide_call *call, const gfs_wide_work *w)
     interpolate_product(&behind, &other, half);
   if (!is_zero)
     gfs_transform_derive(t, sum, &rows, size);
-  gfs_transform_forward(t, sum, size, base, lost->from - base, lost->to - base,
-                        (gfs_row_visit){take_row, &r, NULL});
+  const bool lines = has_scaled_lines(call, w);
+  gfs_transform_forward(t, sum, size, base, (lost->from - base) / GFS_END_ROWS * GFS_END_ROWS,
+                        grouped(lost->to - base, size),
+                        (gfs_row_visit){take_row, &r, lines ? take_lines : NULL});
 }
 
 /* Use all present data, and the first present parities. */

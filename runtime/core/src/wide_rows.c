@@ -187,3 +187,15 @@ void gfs_wide_store_lines(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS]
   else
     gfs_end_write(end, shard, at);
 }
+
+void gfs_wide_store_scaled(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS],
+                           const uint8_t *const scale[GFS_END_ROWS], bool stream) {
+  alignas(GFS_CACHE_LINE) uint8_t joined[GFS_END_ROWS][GFS_ROWS_MOST];
+  uint8_t *to[GFS_END_ROWS];
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    to[i] = stream || shard[i] == NULL ? joined[i] : shard[i];
+  gfs_end_write_scaled(end, to, 0, scale);
+  for (unsigned i = 0; i < GFS_END_ROWS; i++)
+    if (stream && shard[i] != NULL)
+      gfs_stream_copy(shard[i], joined[i], end->rows->bytes);
+}

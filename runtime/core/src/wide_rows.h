@@ -32,4 +32,9 @@ void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_ro
 void gfs_wide_store_lines(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at,
                           bool stream);
 
+/* The same for products of the elements by the tables `scale`. shard: addresses of the lines, NULL
+ * for an element that is not stored. */
+void gfs_wide_store_scaled(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS],
+                           const uint8_t *const scale[GFS_END_ROWS], bool stream);
+
 #endif

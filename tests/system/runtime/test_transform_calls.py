@@ -42,7 +42,9 @@ FORMATS = {"bitplane": 1, "nibble": 2, "permxor": 3, "affine": 4}  #: as in enum
 OPERATIONS = {1: "mad", 5: "fft", 6: "ifft", 7: "fft4", 8: "ifft4", 9: "fft16", 10: "ifft16"}
 FFT16, IFFT16 = 9, 10  #: ifft16 reads zeros instead of rows that are 0
 REFFT16 = 11  #: ifft16, then fft16
-LINES = {12: 7, 13: 8}  #: fft4lines and ifft4lines -> the operation of their layers
+#: fft4lines, ifft4lines, fft4scaled and ifft4scaled -> the operation of their layers
+LINES = {12: 7, 13: 8, 14: 7, 15: 8}
+SCALED = (14, 15)
 RUN, RUNS, GAP = 4, 8, 256  #: rows of a run, runs before a second gap, and the bytes of a gap
 LINES_START, LINES_PITCH = 1 << 61, 4096  #: the lines of row 0, and the distance of the next ones
 VISIT, CLEAR = 100, 101
@@ -64,13 +66,14 @@ def build(compiler: Compiler, sources: Sequence[Path], *flags: str) -> ctypes.CD
 @dataclass(frozen=True, slots=True)
 class Setup:
     """A build and a code: the field, the format of tables, and whether kernels for two layers exist, for
-    four, and for two from and to lines."""
+    four, and for two from and to lines, without products of the elements and with them."""
 
     code: str
     table: str
     four: bool
     sixteen: bool = False
     lines: bool = False
+    scaled: bool = False
 
     @property
     def planes(self) -> int:
@@ -79,7 +82,10 @@ class Setup:
 
 SETUPS = [Setup(*each) for each in itertools.product(CODES, FORMATS, (False, True))]
 SETUPS += [Setup(code, "affine", four=True, sixteen=True) for code in CODES]
-SETUPS += [Setup("leopard16", "affine", True, sixteen, lines=True) for sixteen in (False, True)]
+SETUPS += [
+    Setup("leopard16", "affine", True, sixteen, lines=True, scaled=scaled)
+    for scaled, sixteen in itertools.product((True, False), (False, True))
+]
 
 
 class Recorder:
@@ -88,7 +94,7 @@ class Recorder:
     def __init__(self, lib: ctypes.CDLL, setup: Setup, n: int, row: int = 1) -> None:
         self.lib, self.setup, self.row_bytes = lib, setup, row * setup.planes
         arguments = (oracle.width(setup.code), POLYNOMIALS[setup.code], FORMATS[setup.table])
-        kernels = setup.four, setup.sixteen, setup.lines
+        kernels = setup.four, setup.sixteen, setup.lines, setup.scaled
         run = RUN.bit_length() - 1
         assert lib.record_open(*arguments, *kernels, n, ctypes.c_size_t(self.row_bytes), run) == OK
         number = np.arange(n)
@@ -175,7 +181,10 @@ class Recorder:
         assert (rows == rows[0] + np.arange(count, dtype=np.uint64) * np.uint64(length)).all()
         places = [LINES_START + LINES_PITCH * (row + i) + 32 * p for i in range(4) for p in range(planes)]
         assert (lines == np.array(places, dtype=np.uint64)).all()
-        if planes > 1:
+        if int(call["operation"]) in SCALED:
+            products = ctypes.string_at(int(call["table"]) + 12 * 8, 4 * 32)
+            assert products == bytes((37 * (row + i) + n) % 256 for i in range(4) for n in range(32))
+        elif planes > 1:
             assert np.array_equal(self.maps(int(call["table"]), 14)[12], change(self.setup.code))
         alike = np.array([call], dtype=CALL)
         alike["operation"], alike["src"][:, :count], alike["dst"][:, :count] = operation, rows, rows
@@ -595,7 +604,16 @@ MUTANTS = (
     Mutant("at < p->from", "false"),
     Mutant("p * LINE_PART", "0", within="end_read_planes"),
     Mutant("p * LINE_PART", "0", within="end_write_planes"),
-    Mutant("{t->bytes.ifft4, t->bytes.fft4}", "{t->bytes.fft4, t->bytes.fft4}"),
+    Mutant(
+        "{.first = t->bytes.ifft4, .last = t->bytes.fft4}", "{.first = t->bytes.fft4, .last = t->bytes.fft4}"
+    ),
+    Mutant("GFS_OPERATION_ifft4scaled", "GFS_OPERATION_fft4scaled"),
+    Mutant("GFS_OPERATION_fft4scaled", "GFS_OPERATION_ifft4scaled"),
+    Mutant("(GROUP + i) * entry", "GROUP * entry"),
+    Mutant(
+        "memcpy(table, end->table, GROUP * entry);", "memcpy(table, end->t->words.groups, GROUP * entry);"
+    ),
+    Mutant("scale[i]", "scale[0]"),
     Mutant("i * (end->rows->bytes / planes)", "i / 2 * (end->rows->bytes / planes)"),
     Mutant("gfs_rows_row(end->rows, end->row)", "end->rows->start"),
     Mutant("shard[i]", "shard[0]", within="end_read_planes"),

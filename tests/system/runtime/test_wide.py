@@ -231,6 +231,28 @@ def test_every_number_of_shards_in_lines(api: Api, code: str, offset: int) -> No
             assert all(np.array_equal(each, found["scalar"]) for each in found.values()), (k, m, length)
 
 
+@pytest.mark.parametrize("offset", [0, 33])
+@pytest.mark.parametrize("code", ["leopard16", "reed_solomon_simd"])
+def test_repairs_from_and_to_lines(api: Api, code: str, offset: int) -> None:
+    """Kernels that multiply four shards in lines take groups with any missing and any wanted ones."""
+    for k, m in itertools.product((1, 3, 4, 9, 30), (1, 2, 4, 7, 19)):
+        for isa in ("gfni_avx512", "gfni_avx2", "scalar"):
+            if api.set_isa(isa) != OK:
+                continue
+            for length in (64, 4032) if code == "leopard16" else (64, 190):
+                wide, shards = Wide(api, code, k, m), placed(k + m, length, offset)
+                data = random_data(k, length)
+                shards[:] = np.concatenate([data, wide.encode(data)])
+                for count in sorted({1, (m + 1) // 2, m}):
+                    missing = np.random.default_rng(k + count).choice(k + m, count, replace=False)
+                    lost, present = placed(k + m, length, offset), np.ones(k + m, dtype=bool)
+                    lost[:], present[missing] = shards, False
+                    lost[missing] = 0x5A
+                    assert wide.reconstruct(lost, list(present)) == OK
+                    assert np.array_equal(lost, shards), (k, m, isa, length, count)
+                wide.close()
+
+
 class Executor(ctypes.Structure):
     """gfsmith_executor, and its function."""
 
@@ -491,6 +513,12 @@ MUTANTS = (
     Mutant("(p->first + at) / GFS_END_ROWS", "at / GFS_END_ROWS"),
     Mutant("slice->at", "0", within="load_lines"),
     Mutant("slice->at", "0", within="store_lines"),
+    Mutant("r->work->now.at", "0", within="fill_lines"),
+    Mutant("shard[i] != NULL ? shard[i] : any", "any"),
+    Mutant("scale[i] = repair_table(call, shard_of(call->wide, point));", ";"),
+    Mutant("gfs_rows_clear(end->rows, end->row, end->row + GFS_END_ROWS);", ";"),
+    Mutant("call->results[slice->stripe * call->targets + shard] + slice->at", "call->results[shard]"),
+    Mutant("gfs_stream_copy(shard[i], joined[i], end->rows->bytes);", ";"),
     Mutant("slice->part % GFSMITH_WIDE_GRANULE == 0", "true"),
     Mutant("gfs_stream_copy(shard[i] + at, joined[i], end->rows->bytes);", ";"),
     Mutant("gfs_transform_change(&s->call->wide->transform, rows, row);", ";", within="load_row"),
@@ -513,4 +541,5 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
         test_stores_around_the_cache(api, "leopard16", 40, 23, 0, 0)
         test_stores_around_the_cache(api, "lch16", 20, 40, 30, 16)
         test_parities_that_a_repair_reads(api, ("leopard16", 12, 7))
+        test_repairs_from_and_to_lines(api, "leopard16", 0)
         test_arguments(api)

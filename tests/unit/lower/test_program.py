@@ -16,6 +16,7 @@ from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.kernel import tables
 from gfsmith.kernel.isa import ISAS
+from gfsmith.kernel.operation import SCALED
 from gfsmith.kernel.spec import KernelSpec, Operation, Store, Technique
 from gfsmith.prove.program.prove import prove
 from tests.support.levels import sample
@@ -45,13 +46,14 @@ SHAPES = [
 LAYERS = [("fft4", 4, 4), ("fft4", 8, 8), ("ifft4", 4, 4), ("ifft4", 8, 8)]
 CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES + LAYERS * (Op.AFFINE in isa.ops)]
 CASES += [(operation, 16, 16, "gfni_avx512") for operation in ("fft16", "ifft16", "refft16")]
-CASES += [("fft4lines", 8, 8, "gfni_avx2"), ("ifft4lines", 8, 8, "gfni_avx2")]
+IN_LINES = ("fft4lines", "ifft4lines", "fft4scaled", "ifft4scaled")
+CASES += [(operation, 8, 8, "gfni_avx2") for operation in IN_LINES]
 
 
 def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray) -> np.ndarray:
     elements, one = np.split(sources, spec.elements), spec.elements - 1
     if spec.in_lines == "src":
-        elements = [_changed(each, matrices[-1]) for each in elements]
+        elements = _changed(spec, elements, matrices[one:])
     if spec.operation is Operation.REFFT16:
         zeros = [0 * each if number in (0, 1, 3, 7) else each for number, each in enumerate(matrices[:one])]
         _layers(spec, True, matrices[one:], elements)
@@ -59,7 +61,7 @@ def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray
     else:
         _layers(spec, spec.operation.value.startswith("i"), matrices, elements)
     if spec.in_lines == "dst":
-        elements = [_changed(each, matrices[-1]) for each in elements]
+        elements = _changed(spec, elements, matrices[one:])
     return np.asarray(np.concatenate(elements))
 
 
@@ -79,9 +81,11 @@ def _layers(spec: KernelSpec, inverse: bool, matrices: list[np.ndarray], element
             elements[y] = elements[y] + elements[x]
 
 
-def _changed(element: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Return the planes of an element in the other basis: low += B high."""
-    return np.stack([element[0] + column[0, 0] * element[1], element[1]])
+def _changed(spec: KernelSpec, elements: list[np.ndarray], rest: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the products of elements by a matrix each, or elements in the other basis: low += B high."""
+    if spec.operation in SCALED:
+        return [matrix @ element for matrix, element in zip(rest, elements, strict=True)]
+    return [np.stack([low + rest[0][0, 0] * high, high]) for low, high in elements]
 
 
 def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before: np.ndarray) -> np.ndarray:

@@ -37,6 +37,8 @@ SPECS = {
     "refft16": make_spec("refft16", 16, 16, "gfni_avx512", unroll=1),
     "from lines": make_spec("ifft4lines", 8, 8, "gfni_avx2", unroll=1),
     "to lines": make_spec("fft4lines", 8, 8, "gfni_avx2", unroll=1),
+    "products from lines": make_spec("ifft4scaled", 8, 8, "gfni_avx2", unroll=1),
+    "products to lines": make_spec("fft4scaled", 8, 8, "gfni_avx2", unroll=1),
     "stream": make_spec("xor", 2, 1, "avx2", unroll=1, store=Store.STREAMING),
 }
 

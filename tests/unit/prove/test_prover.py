@@ -168,7 +168,7 @@ def test_products_of_different_products_differ() -> None:
     assert model.apply(maps[0], once[0]) != model.apply(maps[0], model.apply(maps[0], y))
 
 
-@pytest.mark.parametrize("operation", ["fft4lines", "ifft4lines"])
+@pytest.mark.parametrize("operation", ["fft4lines", "ifft4lines", "fft4scaled", "ifft4scaled"])
 def test_mutants_of_two_layers_with_lines_are_refuted(operation: str) -> None:
     _check_mutants(make_spec(operation, 8, 8, "gfni_avx2", unroll=1), every=7)
 

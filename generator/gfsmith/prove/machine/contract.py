@@ -9,7 +9,7 @@ from typing import Literal
 
 from gfsmith.field import POLYNOMIAL, Field
 from gfsmith.kernel.isa import Tail
-from gfsmith.kernel.operation import ADDITIONS
+from gfsmith.kernel.operation import ADDITIONS, SCALED, Operation
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Unsupported
@@ -143,9 +143,9 @@ class Contract:
     sized: after each of these pointers is a number, the length of its shard. start_granule: `start` is a
     multiple of it. rounds_down: the function receives any len, and the length of the shards is the multiple
     of the granule below it. descending: sums take the sources from the last to the first; source n of this
-    contract is then number n from the end of src[]. in_lines: src or dst, the shards
-    whose byte n is at 64 * (n / 32) + n % 32, and the side where a butterfly changes the basis; "": neither.
-    returns_zero: the register of a returned number is 0.
+    contract is then number n from the end of src[]. in_lines: src or dst, the shards whose byte n is at
+    64 * (n / 32) + n % 32, and the side where a butterfly changes the basis or multiplies the elements; "":
+    neither. returns_zero: the register of a returned number is 0.
     """
 
     operation: str
@@ -353,8 +353,9 @@ class Contract:
         if not self.inputs == self.outputs == elements * planes:
             raise Unsupported("a butterfly of an unknown number of planes")
         found = [domain.variable("src", source, start) for source in range(self.outputs)]
+        change = self._scale if Operation(self.operation) in SCALED else self._change
         if self.in_lines == "src":
-            self._change(found)
+            change(found)
         for to, element, matrix in ADDITIONS[self.operation]:
             terms = found[element * planes : (element + 1) * planes]
             for plane in range(planes):
@@ -365,8 +366,17 @@ class Contract:
                 for column, term in enumerate(terms, matrix * planes):
                     found[place] = _add(found[place], self._mapped(plane, column, term))
         if self.in_lines == "dst":
-            self._change(found)
+            change(found)
         return tuple(found)
+
+    def _scale(self, found: list[Form]) -> None:
+        """Multiply elements of two planes by a matrix each. Their columns stand behind those of the other
+        matrices, one less than there are elements."""
+        for low in range(0, len(found), 2):
+            element, column = found[low : low + 2], len(found) - 2 + low
+            for plane in range(2):
+                left, right = (self._mapped(plane, column + n, element[n]) for n in range(2))
+                found[low + plane] = _add(left, right)
 
     def _change(self, found: list[Form]) -> None:
         """Change the basis of elements of two planes: low += B high, B in the column behind those of the

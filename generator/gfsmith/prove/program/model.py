@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gfsmith.field import Field
-from gfsmith.kernel.operation import ADDITIONS, BUTTERFLY_PLANES, IN_LINES
+from gfsmith.kernel.operation import ADDITIONS, BUTTERFLY_PLANES, IN_LINES, SCALED
 from gfsmith.kernel.spec import KernelSpec, Operation, TableFormat
 from gfsmith.prove.polynomial import ZERO, Polynomial, constant_byte, variable_byte
 
@@ -172,8 +172,9 @@ def _butterfly(operation: str, planes: int, outputs: int, offset: int) -> tuple[
     """Return all destinations of a butterfly of elements with `planes` bytes each."""
     found = [data_byte(Data("src", source, offset)) for source in range(outputs)]
     side = IN_LINES.get(Operation(operation))
+    change = _scale if Operation(operation) in SCALED else _change
     if side == "src":
-        _change(found)
+        change(found)
     for to, element, matrix in ADDITIONS[operation]:
         terms = found[element * planes : (element + 1) * planes]
         for plane in range(planes):
@@ -185,8 +186,19 @@ def _butterfly(operation: str, planes: int, outputs: int, offset: int) -> tuple[
                     total = add(total, apply(linear_map(column, plane), term))
             found[to * planes + plane] = total
     if side == "dst":
-        _change(found)
+        change(found)
     return tuple(found)
+
+
+def _scale(found: list[Byte]) -> None:
+    """Multiply elements of two planes by a matrix each. Their columns stand behind those of the other
+    matrices, one less than there are elements."""
+    first = len(found) - BUTTERFLY_PLANES[-1]
+    for low in range(0, len(found), 2):
+        element, column = found[low : low + 2], first + low
+        for plane in range(2):
+            left, right = (apply(linear_map(column + n, plane), element[n]) for n in range(2))
+            found[low + plane] = add(left, right)
 
 
 def _change(found: list[Byte]) -> None:

@@ -34,6 +34,8 @@ static void call_kernel(size_t len, size_t sources, size_t outputs, size_t entri
 #define OUTPUTS_refft16(k, r) (r)
 #define OUTPUTS_fft4lines(k, r) (r)
 #define OUTPUTS_ifft4lines(k, r) (r)
+#define OUTPUTS_fft4scaled(k, r) (r)
+#define OUTPUTS_ifft4scaled(k, r) (r)
 #define GFSMITH_KERNEL(symbol, isa, operation, inputs, r, unroll, store, prefetch, format)         \
   void symbol(size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src,              \
               uint8_t *const *dst) {                                                               \

@@ -39,7 +39,9 @@ enum operation {
   OPERATION_ifft16,
   OPERATION_refft16,
   OPERATION_fft4lines,
-  OPERATION_ifft4lines
+  OPERATION_ifft4lines,
+  OPERATION_fft4scaled,
+  OPERATION_ifft4scaled
 };
 static inline bool is_butterfly(enum operation operation) { return operation >= OPERATION_fft; }
 

@@ -193,7 +193,12 @@ static void prepare_sums(struct job *job, uint64_t *state) {
 
 static bool is_inverse(enum operation operation) {
   return operation == OPERATION_ifft || operation == OPERATION_ifft4 ||
-         operation == OPERATION_ifft16 || operation == OPERATION_ifft4lines;
+         operation == OPERATION_ifft16 || operation == OPERATION_ifft4lines ||
+         operation == OPERATION_ifft4scaled;
+}
+
+static bool is_scaled(enum operation operation) {
+  return operation == OPERATION_fft4scaled || operation == OPERATION_ifft4scaled;
 }
 
 static size_t elements_of(enum operation operation) {
@@ -231,11 +236,22 @@ static void add_pair(struct job *job, bool inverse, size_t x, size_t y, const ui
   }
 }
 
-/* Every second plane times c is added to the plane before it. */
-static void change_basis(struct job *job, uint8_t c) {
+/* Elements of two planes: each is multiplied by the next matrix, or every second plane times the
+ * first entry is added to the plane before it. */
+static void change_elements(struct job *job, const uint8_t *entries) {
+  static uint8_t before[2 * MAX_LEN];
   for (size_t i = 0; i < job->outputs; i += 2) {
     uint8_t *low = job->product + i * MAX_LEN;
-    add_product(low, job->multiply, c, low + MAX_LEN, job->recipe.len);
+    if (!is_scaled(job->kernel->operation)) {
+      add_product(low, job->multiply, entries[0], low + MAX_LEN, job->recipe.len);
+      continue;
+    }
+    memcpy(before, low, sizeof before);
+    memset(low, 0, sizeof before);
+    for (size_t n = 0; n < 4; n++) {
+      add_product(low + n % 2 * MAX_LEN, job->multiply, entries[2 * i + n],
+                  before + n / 2 * MAX_LEN, job->recipe.len);
+    }
   }
 }
 
@@ -263,14 +279,15 @@ static void add_layers(struct job *job, bool inverse, const uint8_t *matrices, s
   }
 }
 
-/* With lines, the basis changes there by the first entry of one more column. */
+/* With lines, elements change there by the columns behind the matrices. */
 static void prepare_butterfly(struct job *job, uint64_t *state) {
   enum operation operation = job->kernel->operation;
   size_t elements = elements_of(operation), planes = job->outputs / elements;
   bool twice = operation == OPERATION_refft16;
   size_t matrices = (elements - 1) * planes;
-  size_t columns = matrices * (twice ? 2 : 1) + has_lines(operation);
-  uint8_t chosen[30] = {0}; /* twice those of 16 elements, or three matrices and a column */
+  size_t more = is_scaled(operation) ? job->outputs : has_lines(operation);
+  size_t columns = matrices * (twice ? 2 : 1) + more;
+  uint8_t chosen[30] = {0}; /* twice those of 16 elements, or seven matrices */
   job->table_bytes = 0;
   for (size_t i = 0; i < job->outputs; i++) {
     memset(job->product + i * MAX_LEN, 0, job->recipe.len);
@@ -282,15 +299,15 @@ static void prepare_butterfly(struct job *job, uint64_t *state) {
       place_entry(job, j, i, chosen[j * planes + i]);
     }
   }
-  if (operation == OPERATION_ifft4lines) {
-    change_basis(job, chosen[matrices * planes]);
+  if (has_lines(operation) && is_inverse(operation)) {
+    change_elements(job, chosen + matrices * planes);
   }
   if (twice) {
     add_layers(job, true, chosen + matrices * planes, planes, false);
   }
   add_layers(job, is_inverse(operation), chosen, planes, twice);
-  if (operation == OPERATION_fft4lines) {
-    change_basis(job, chosen[matrices * planes]);
+  if (has_lines(operation) && !is_inverse(operation)) {
+    change_elements(job, chosen + matrices * planes);
   }
 }
 

@@ -72,11 +72,13 @@ static void copy_plane(uint8_t *to, bool to_lines, const uint8_t *from, bool fro
 }
 
 static bool sources_have_lines(const struct job *job) {
-  return job->kernel->operation == OPERATION_ifft4lines;
+  return job->kernel->operation == OPERATION_ifft4lines ||
+         job->kernel->operation == OPERATION_ifft4scaled;
 }
 
 static bool destinations_have_lines(const struct job *job) {
-  return job->kernel->operation == OPERATION_fft4lines;
+  return job->kernel->operation == OPERATION_fft4lines ||
+         job->kernel->operation == OPERATION_fft4scaled;
 }
 
 /* The bytes of the buffer that shard i begins; the second plane of lines is in that of the first.

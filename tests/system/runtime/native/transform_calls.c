@@ -4,6 +4,7 @@
  * transform that accessed one of their bytes itself would crash: the calls are the same for all
  * data. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "transform.h"
 
@@ -18,11 +19,18 @@ typedef struct call {
   uint64_t src[MOST], dst[MOST];
 } call;
 
+/* A copy of a table that a call builds for itself. */
+typedef struct kept_table {
+  struct kept_table *before;
+  uint8_t bytes[];
+} kept_table;
+
 static struct {
   call *calls;
   size_t count, room;
   gfs_isa isa;
-  bool four, sixteen, lines;
+  bool four, sixteen, lines, scaled;
+  kept_table *tables; /* until record_close */
   gfs_cantor field;
   gfs_transform transform;
   gfs_rows rows;
@@ -61,6 +69,18 @@ static uintptr_t shard_of(unsigned row) {
   return (uintptr_t)(UINT64_C(1) << 61) + 4096 * row - LINES_AT;
 }
 
+/* The products of a row in lines: bytes that tell the row. */
+enum { PRODUCT_BYTES = 32 };
+
+static void fill_products(unsigned row, uint8_t bytes[GFS_END_ROWS][PRODUCT_BYTES],
+                          const uint8_t *scale[GFS_END_ROWS]) {
+  for (unsigned i = 0; i < GFS_END_ROWS; i++) {
+    for (unsigned n = 0; n < PRODUCT_BYTES; n++)
+      bytes[i][n] = (uint8_t)(37 * (row + i) + n);
+    scale[i] = bytes[i];
+  }
+}
+
 static bool has_lines(unsigned row) { return row / GFS_END_ROWS % 3 != 2; }
 
 static bool read_lines(const void *context, const gfs_end *end) {
@@ -68,7 +88,12 @@ static bool read_lines(const void *context, const gfs_end *end) {
   const uint8_t *shard[GFS_END_ROWS];
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     shard[i] = (const uint8_t *)shard_of(end->row + i);
-  if (has_lines(end->row))
+  uint8_t bytes[GFS_END_ROWS][PRODUCT_BYTES];
+  const uint8_t *scale[GFS_END_ROWS];
+  fill_products(end->row, bytes, scale);
+  if (has_lines(end->row) && record.scaled)
+    gfs_end_read_scaled(end, shard, LINES_AT, scale);
+  else if (has_lines(end->row))
     gfs_end_read(end, shard, LINES_AT);
   return has_lines(end->row);
 }
@@ -78,7 +103,12 @@ static bool write_lines(const void *context, const gfs_end *end) {
   uint8_t *shard[GFS_END_ROWS];
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
     shard[i] = (uint8_t *)shard_of(end->row + i);
-  if (has_lines(end->row))
+  uint8_t bytes[GFS_END_ROWS][PRODUCT_BYTES];
+  const uint8_t *scale[GFS_END_ROWS];
+  fill_products(end->row, bytes, scale);
+  if (has_lines(end->row) && record.scaled)
+    gfs_end_write_scaled(end, shard, LINES_AT, scale);
+  else if (has_lines(end->row))
     gfs_end_write(end, shard, LINES_AT);
   return has_lines(end->row);
 }
@@ -112,6 +142,26 @@ KERNEL(refft16)
 KERNEL(fft4lines)
 KERNEL(ifft4lines)
 
+/* Scaled calls build their tables, of three matrices and four products, for themselves. */
+static const uint8_t *keep_table(const uint8_t *table) {
+  const size_t bytes = (size_t)(3 + GFS_END_ROWS) * PRODUCT_BYTES;
+  kept_table *kept = malloc(sizeof *kept + bytes);
+  if (kept == NULL)
+    abort();
+  kept->before = record.tables;
+  record.tables = kept;
+  memcpy(kept->bytes, table, bytes);
+  return kept->bytes;
+}
+
+#define SCALED(name)                                                                               \
+  static void record_##name(size_t len, size_t k, const uint8_t *table, const uint8_t *const *src, \
+                            uint8_t *const *dst) {                                                 \
+    kernel(GFS_OPERATION_##name, len, k, keep_table(table), src, dst);                             \
+  }
+SCALED(fft4scaled)
+SCALED(ifft4scaled)
+
 const gfs_isa *gfs_dispatch_isa(void) { return &record.isa; }
 
 gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation, unsigned inputs,
@@ -142,6 +192,10 @@ gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation,
     return record.lines ? record_fft4lines : NULL;
   case GFS_OPERATION_ifft4lines:
     return record.lines ? record_ifft4lines : NULL;
+  case GFS_OPERATION_fft4scaled:
+    return record.scaled ? record_fft4scaled : NULL;
+  case GFS_OPERATION_ifft4scaled:
+    return record.scaled ? record_ifft4scaled : NULL;
   default:
     return NULL;
   }
@@ -149,11 +203,12 @@ gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation,
 
 /* Set up transforms of at most n points, of rows of `bytes` bytes in runs of 2^run. */
 int record_open(unsigned width, unsigned polynomial, unsigned format, bool four, bool sixteen,
-                bool lines, unsigned n, size_t bytes, unsigned run) {
+                bool lines, bool scaled, unsigned n, size_t bytes, unsigned run) {
   record.isa.format = (gfs_format)format;
   record.four = four;
   record.sixteen = sixteen;
   record.lines = lines;
+  record.scaled = scaled;
   record.rows =
       (gfs_rows){.bytes = bytes, .run = run, .start = (uint8_t *)(uintptr_t)(UINT64_C(1) << 60)};
   gfsmith_status status = gfs_cantor_create(&record.field, width, polynomial);
@@ -165,6 +220,11 @@ int record_open(unsigned width, unsigned polynomial, unsigned format, bool four,
 void record_close(void) {
   gfs_transform_destroy(&record.transform);
   gfs_cantor_destroy(&record.field);
+  while (record.tables != NULL) {
+    kept_table *before = record.tables->before;
+    free(record.tables);
+    record.tables = before;
+  }
 }
 
 /* The number of the calls, which `calls` points to until the next function. */
