@@ -106,7 +106,7 @@ static gfsmith_status begin(const char *trace) {
   options.run = 2;
   options.run_bytes = 1;
   options.rounds = options.window = 3;
-  options.search_calls = 40;
+  options.review_ms = 1; /* a search that has ended is repeated at once */
   options.counters = 0;
   options.trace = trace;
   gfsmith_status status = gfsmith_adaptive_create(&adaptive, &options);
