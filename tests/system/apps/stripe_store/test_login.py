@@ -152,9 +152,11 @@ def test_the_key_of_the_links_changes(fresh_store: Callable[..., Store]) -> None
     """Agent and chunk servers restart with another key; the values stay in the memcacheds."""
     store = fresh_store()
     store.set("k", b"value")
-    store.kill("agent", *(f"chunk-{rank}" for rank in store.ranks))
+    store.kill(*(f"chunk-{rank}" for rank in store.ranks))
+    store.wait_state("chunk_server_1", "gone")
     store.launch("chunk-1")  # still with the old key
-    time.sleep(0.3)
+    wait_for("chunk server 1", lambda: store.stats()["chunk_server_1"] != "gone")
+    store.kill("agent")
     (store.folder / "key").write_text(secrets.token_hex(32))
     store.launch("agent", *(f"chunk-{rank}" for rank in store.ranks if rank != 1))
     wait_for("recovery", lambda: store.stats().get("state") == "read-only")
