@@ -72,7 +72,7 @@ def test_a_client_that_asks_for_much_and_does_not_read(store: Store) -> None:
         _serves(store)
         wait_for("its end", lambda: _in_transit(store) == 0)
         assert _closed(client)
-    assert time.monotonic() - began < 15 * STALL
+    assert time.monotonic() - began < 60 * STALL
 
 
 def test_a_client_that_reads_late_gets_everything(store: Store) -> None:
@@ -91,7 +91,7 @@ def test_a_client_that_sends_commands_and_does_not_read(store: Store) -> None:
     with raw(store) as client:
         client.settimeout(STALL / 4)
         sent = 0
-        with pytest.raises(TimeoutError):
+        with pytest.raises((TimeoutError, ConnectionError)):  # the latter if the test itself stands still
             while sent < 512 << 20:
                 sent += client.send(b"get big\r\n" * 10_000)
         _serves(store)
