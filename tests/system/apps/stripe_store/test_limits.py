@@ -22,6 +22,7 @@ from tests.system.apps.stripe_store.support import DEADLINE, Store, wait_for
 from tests.system.apps.stripe_store.wire import Memcached
 
 Make = Callable[..., Store]
+HANGS = 60  #: seconds; many times the deadline of `shared`
 
 
 @pytest.fixture(scope="module")
@@ -250,11 +251,14 @@ def test_a_slow_chunk_server_in_a_write(store: Store, phase: str) -> None:
     store.plan(f"chunk-{rank}", phase)
     began = time.monotonic()
     why = store.refusal(lambda: store.set("a", b"new"))
-    assert time.monotonic() - began < 15  # less than ten deadlines: it did not hang
-    assert why == f"not stored: no answer within the deadline from chunk server {rank}"
+    assert time.monotonic() - began < HANGS
+    # Others, too, do not answer in time if the machine stands still.
+    late = re.fullmatch(r"not stored: no answer within the deadline from chunk server ([\d ]+)", why)
+    assert late is not None and str(rank) in late[1].split(), why
+    store.wait_state("state", "read-only")
     assert store.get("a") == b"a" * 999
     why = store.refusal(lambda: store.set("a", b"new"))
-    assert re.fullmatch(f"read-only: chunk server {rank} (does not answer|is gone)", why)
+    assert re.match("read-only: ", why) and re.search(f"chunk server {rank} (does not answer|is gone)", why)
     store.mend()
     assert store.get("a") == b"a" * 999
     store.set("a", b"a" * 999)
@@ -274,7 +278,7 @@ def test_slow_chunk_servers_in_a_read(store: Store, stopped: int) -> None:
         why = store.refusal(lambda: store.get("a"))
         for rank in ranks:  # the network may have closed its link by then
             assert re.search(rf"chunk server {rank} (does not answer|is gone)", why), why
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < HANGS
     store.mend()
     assert store.get("a") == b"a" * 999
 
