@@ -34,16 +34,30 @@ void process_add(processes *all, const char *name, char *const argv[], const cha
       abort();
 }
 
+/* fork() with all signals held: a handler of this process would take a signal that is for the new
+ * one, which has no handlers, and goes on ignoring what this one ignores. */
+static pid_t fork_held(void) {
+  static const int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+  struct sigaction now;
+  sigset_t all, none, before;
+  sigfillset(&all);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  pid_t pid = fork();
+  for (size_t i = 0; pid == 0 && i < sizeof handled / sizeof *handled; i++)
+    if (sigaction(handled[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+      signal(handled[i], SIG_DFL);
+  sigprocmask(SIG_SETMASK, pid == 0 ? &none : &before, NULL);
+  return pid;
+}
+
 bool process_start(process *p) {
-  pid_t parent = getpid(), pid = fork();
+  pid_t parent = getpid(), pid = fork_held();
   if (pid < 0) {
     report("cannot start %s: %s", p->name, strerror(errno));
     return false;
   }
   if (pid == 0) {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0); /* Ctrl-C is for this process only, which stops the others in order */
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* no process is left if this one dies */
     if (getppid() == parent && (p->space < 0 || space_enter(p->space)))

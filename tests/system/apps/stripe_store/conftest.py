@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.folders import built, once
 from tests.support.paths import ROOT
-from tests.system.apps.stripe_store.support import CLOCK, DEAD_DISK, EXAMPLE, NO_FORK, POWER, QUICK, Store
+from tests.system.apps.stripe_store.support import CLOCK, DEAD_DISK, EXAMPLE, NO_FORK, POWER, QUICK, SLOW_EXEC, Store
 
 HERE = Path(__file__).resolve().parent
 
@@ -28,7 +28,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def build(folder: Path) -> None:
         call("make", "-j2", "-C", EXAMPLE, f"BUILD={folder}", "FAULTS=1", "CFLAGS=-O1 -g")
         flags = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC")
-        for name in (QUICK, CLOCK, POWER, NO_FORK, DEAD_DISK):
+        for name in (QUICK, CLOCK, POWER, NO_FORK, DEAD_DISK, SLOW_EXEC):
             source = (HERE / "native" / name).with_suffix(".c")
             call("cc", *flags, "-o", folder / "stripe-store" / name, source)
 

@@ -55,7 +55,7 @@ def process_state(pid: int) -> str:
 
 
 QUICK, CLOCK, POWER, NO_FORK = "kallsyms.so", "clock.so", "power.so", "no_fork.so"
-DEAD_DISK = "dead_disk.so"
+DEAD_DISK, SLOW_EXEC = "dead_disk.so", "slow_exec.so"
 """Preloaded libraries, native/*.c."""
 
 

@@ -20,7 +20,7 @@ import pytest
 from pymemcache.client.base import Client
 
 from gfsmith.cli import sizes
-from tests.system.apps.stripe_store.support import DEADLINE, NO_FORK, certify, environment, wait_for
+from tests.system.apps.stripe_store.support import DEADLINE, NO_FORK, SLOW_EXEC, certify, environment, wait_for
 
 SCHEMES = {
     "rs": ("-k", "3", "-m", "2"),
@@ -286,6 +286,12 @@ def test_a_process_that_cannot_be_started_again(
         wait_for("it to be up", lambda: status(programs, folder)[0] == 0)
 
 
+def test_a_refused_run_ends_processes_that_are_starting(programs: Path, tmp_path: Path) -> None:
+    """They have no handlers of stripe-store, which would take the signal: it waited 10 s for each of them."""
+    line = refusal(programs, "stripe-store", "run", tmp_path / "s", "--auth", preload=(SLOW_EXEC,))
+    assert line == f"stripe-agent: cannot read {tmp_path / 's'}/passwords: No such file or directory"
+
+
 @contextmanager
 def starting(programs: Path, folder: Path, *own: str, closed: int | None = None) -> Iterator[Started]:
     """Run a store that need not become ready; `closed` is a standard stream that it does not have."""
@@ -465,8 +471,9 @@ def test_an_agent_in_the_folder(programs: Path, tmp_path: Path) -> None:
         pass
 
 
-def refusal(programs: Path, program: str, *arguments: str | Path) -> str:
-    done = subprocess.run([programs / program, *arguments], capture_output=True, text=True, timeout=DEADLINE)
+def refusal(programs: Path, program: str, *arguments: str | Path, preload: tuple[str, ...] = ()) -> str:
+    command, variables = [programs / program, *arguments], environment(programs, *preload)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE, env=variables)
     assert (done.returncode, done.stdout) == (2, ""), done
     assert done.stderr.count("\n") == 1, done
     return done.stderr.rstrip("\n")
