@@ -6,9 +6,9 @@
 
 #include "common/layout.h"
 #include "common/net.h"
-#include "common/record.h"
 #include "failures.h"
 #include "group.h"
+#include "records.h"
 #include "versions.h"
 
 enum { RANKS = LAYOUT_SHARDS_MAX + 1, AGENT_REASON = 512 };
@@ -38,8 +38,7 @@ typedef struct node {
   char address[80]; /* for the other chunk servers; "": unknown */
   uint8_t incarnation[GROUP_ID];
   versions chunks; /* from its list */
-  record *records;
-  size_t record_count;
+  records records;
   versions damaged; /* their chunk or record there is damaged */
   struct sync *sync;
 } node;

@@ -50,10 +50,10 @@ void index_remove(agent *a, entry *e) {
 
 bool index_put(agent *a, const record *r, uint64_t have, uint64_t records, uint64_t *old) {
   entry *replaced = index_find(a, r->key, r->key_bytes);
-  entry *e = calloc(1, sizeof *e);
+  entry *e = calloc(1, offsetof(entry, record) + record_bytes(r));
   if (e == NULL)
     return false;
-  e->record = *r;
+  record_copy(&e->record, r);
   e->have = have;
   e->records = records;
   HASH_ADD_KEYPTR(by_key, a->by_key, e->record.key, e->record.key_bytes, e);

@@ -6,11 +6,11 @@
 #include "common/table.h"
 
 typedef struct entry {
-  record record;
   uint64_t have;    /* ranks that have their chunk */
   uint64_t records; /* ranks that have the record */
   uint64_t old;     /* the version that it has replaced, of which chunks may be left; 0: none */
   UT_hash_handle by_key, by_version;
+  record record; /* without the rest of its key: there may be many */
 } entry;
 
 /* Has it been recorded that too few chunks are left? */

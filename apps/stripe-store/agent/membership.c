@@ -123,17 +123,7 @@ static bool take_record(node *n, const uint8_t *bytes, size_t length) {
   record r;
   if (length == sizeof r.version)
     return versions_add(&n->damaged, get_le(bytes, sizeof r.version));
-  if (!record_decode(&r, bytes, length))
-    return true;
-  if ((n->record_count & (n->record_count - 1)) == 0) {
-    size_t room = n->record_count == 0 ? 1 : 2 * n->record_count;
-    record *records = reallocarray(n->records, room, sizeof *records);
-    if (records == NULL)
-      return false;
-    n->records = records;
-  }
-  n->records[n->record_count++] = r;
-  return true;
+  return !record_decode(&r, bytes, length) || records_add(&n->records, bytes, length);
 }
 
 static bool take_chunks(node *n, const message *m) {

@@ -8,9 +8,7 @@
 void node_forget_lists(node *n) {
   versions_free(&n->chunks);
   versions_free(&n->damaged);
-  free(n->records);
-  n->records = NULL;
-  n->record_count = 0;
+  records_free(&n->records);
   n->listed = false;
 }
 

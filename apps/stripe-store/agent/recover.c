@@ -35,12 +35,12 @@
 
 /* A version that may be the current one of its key. */
 typedef struct candidate {
-  record record;
   uint64_t have, damaged, records; /* ranks; with a damaged item: perhaps with a damaged chunk */
   bool valid;                      /* by the names of its chunks, it may have been acknowledged */
   bool doubtful;                   /* it has to be read before it may replace an older version */
   bool rejected;                   /* it cannot be read */
   UT_hash_handle hh;
+  record record; /* without the rest of its key */
 } candidate;
 
 typedef struct recovery {
@@ -118,10 +118,10 @@ static void forget(candidate **all) {
 
 /* Add a version, without ranks. NULL: no memory. */
 static candidate *add(candidate **all, const record *r) {
-  candidate *c = calloc(1, sizeof *c);
+  candidate *c = calloc(1, offsetof(candidate, record) + record_bytes(r));
   if (c == NULL)
     return NULL;
-  c->record = *r;
+  record_copy(&c->record, r);
   HASH_ADD(hh, *all, record.version, sizeof(uint64_t), c);
   if (TABLE_HAS(c, hh))
     return c;
@@ -143,7 +143,7 @@ static uint64_t named(const candidate *c) { return c->have | c->damaged; }
 /* A record of a lost value replaces those from before the loss. */
 static void add_record(candidate *c, const record *r, uint64_t bit) {
   if (r->length == RECORD_LOST && c->record.length != RECORD_LOST) {
-    c->record = *r;
+    c->record.length = RECORD_LOST;
     c->records = 0;
   }
   if (r->length == c->record.length)
@@ -168,13 +168,14 @@ static void collect_damaged(const agent *a, recovery *r) {
 /* Collect the versions in the lists. False: no memory. */
 static bool collect(const agent *a, recovery *r) {
   candidate *c;
+  record of;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
     const node *n = &a->nodes[rank];
-    for (size_t i = 0; n->state == NODE_LISTED && i < n->record_count; i++) {
-      HASH_FIND(hh, r->all, &n->records[i].version, sizeof(uint64_t), c);
-      if (c == NULL && (c = add(&r->all, &n->records[i])) == NULL)
+    for (size_t at = 0; n->state == NODE_LISTED && records_next(&n->records, &at, &of);) {
+      HASH_FIND(hh, r->all, &of.version, sizeof(uint64_t), c);
+      if (c == NULL && (c = add(&r->all, &of)) == NULL)
         return false;
-      add_record(c, &n->records[i], UINT64_C(1) << rank);
+      add_record(c, &of, UINT64_C(1) << rank);
     }
   }
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {

@@ -58,6 +58,7 @@ static bool compare(sync_job *s, node *n) {
   agent *a = s->agent;
   uint64_t bit = UINT64_C(1) << n->rank;
   entry *e, *next;
+  record r;
   s->todo[PHASE_FORGET].count = 0;
   HASH_ITER(by_key, a->by_key, e, next) {
     e->have &= ~bit;
@@ -69,10 +70,10 @@ static bool compare(sync_job *s, node *n) {
     else if (!versions_add(&s->todo[PHASE_FORGET], n->chunks.at[i]))
       return false;
   }
-  for (size_t i = 0; i < n->record_count; i++) {
-    if ((e = index_version(a, n->records[i].version)) != NULL)
-      e->records |= n->records[i].length == e->record.length ? bit : 0;
-    else if (!versions_add(&s->todo[PHASE_FORGET], n->records[i].version))
+  for (size_t at = 0; records_next(&n->records, &at, &r);) {
+    if ((e = index_version(a, r.version)) != NULL)
+      e->records |= r.length == e->record.length ? bit : 0;
+    else if (!versions_add(&s->todo[PHASE_FORGET], r.version))
       return false;
   }
   for (size_t i = 0; i < n->damaged.count; i++)

@@ -77,7 +77,7 @@ static writing *begin(agent *a, const record *r, stripe *value, write_done *done
   }
   w->value = value;
   w->agent = a;
-  w->record = *r;
+  record_copy(&w->record, r);
   w->changes = a->changes;
   w->began_ms = agent_now_ms();
   w->began_ns = trace_now();

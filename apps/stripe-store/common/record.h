@@ -4,6 +4,9 @@
 
 #include "message.h"
 
+#include <stddef.h>
+#include <string.h>
+
 enum { RECORD_KEY_MAX = 250, RECORD_FIXED = 48, RECORD_MAX = RECORD_FIXED + RECORD_KEY_MAX };
 enum { RECORD_VALUE_MAX = 1 << 30 }; /* bytes of the largest value of any store */
 
@@ -17,8 +20,13 @@ typedef struct record {
   int64_t expires;   /* absolute time in seconds, 0: never */
   uint32_t flags;    /* set by the client */
   uint8_t key_bytes;
-  char key[RECORD_KEY_MAX];
+  char key[RECORD_KEY_MAX]; /* in allocated memory perhaps only key_bytes of them */
 } record;
+
+static inline size_t record_bytes(const record *r) { return offsetof(record, key) + r->key_bytes; }
+static inline void record_copy(record *to, const record *from) {
+  memcpy(to, from, record_bytes(from));
+}
 
 /* Return the bytes written, at most RECORD_MAX. */
 size_t record_encode(const record *r, uint8_t *bytes);

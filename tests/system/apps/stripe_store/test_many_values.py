@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.apps.stripe_store.support import DEADLINE, DiskStore, Store, process_state, wait_for
+from tests.system.apps.stripe_store.support import (
+    DEADLINE,
+    DiskStore,
+    Store,
+    process_state,
+    wait_for,
+    xxh3_64,
+)
 
 Make = Callable[..., Store]
 
@@ -25,6 +32,59 @@ def fill(store: Store, count: int) -> None:
         while answers.count(b"\r\n") < count:
             answers += link.recv(65536)
         assert answers == b"STORED\r\n" * count
+
+
+def numbers(*values: int) -> bytes:
+    return b"".join(value.to_bytes(8, "little") for value in values)
+
+
+def empty_value(store: Store, version: int, key: bytes) -> dict[int, list[tuple[str, bytes]]]:
+    """Return the items of an empty value by chunk server: its chunks, and on m + 1 of these its record."""
+    head = numbers(version, 0, xxh3_64(b"", version), 0, len(key) << 32)
+    record = head + numbers(xxh3_64(key, xxh3_64(head))) + key
+    items = {}
+    for shard in range(store.k + store.m):
+        head = b"gfs-chnk" + numbers(version, 1, shard)
+        chunk = head + numbers(xxh3_64(b"\0", xxh3_64(head))) + bytes(24) + b"\0"
+        with_record = shard == 0 or shard >= store.k
+        items[store.holder(key.decode(), shard)] = [
+            (f"c{version:016x}", chunk),
+            *([(f"r{version:016x}", record)] if with_record else []),
+        ]
+    return items
+
+
+def put_empty_values(store: Store, count: int) -> None:
+    """Put values into the memcacheds, as if they had been written in the first epoch."""
+    orders = dict.fromkeys(store.ranks, b"")
+    for i in range(count):
+        for rank, items in empty_value(store, (1 << 32) + 1_000_000 + i, b"key-%08d" % i).items():
+            for name, item in items:
+                orders[rank] += f"set {name} 0 0 {len(item)} noreply\r\n".encode() + item + b"\r\n"
+    for rank, text in orders.items():
+        with socket.socket(socket.AF_UNIX) as link:
+            link.connect(str(store.folder / f"memcached-{rank}"))
+            link.sendall(text + b"mn\r\n")
+            assert link.recv(100) == b"MN\r\n"
+
+
+def most_memory(store: Store) -> int:
+    """Return the most memory that the agent has used, in bytes."""
+    text = Path(f"/proc/{store.running['agent'].pid}/status").read_text()
+    return 1024 * int(text.partition("VmHWM:")[2].split()[0])
+
+
+def test_a_start_needs_little_memory(fresh_store: Make) -> None:
+    """An agent whose memory is limited starts again with the values that it had."""
+    store, count = fresh_store(), 4000
+    without = most_memory(store)
+    put_empty_values(store, count)
+    store.kill("agent")
+    store.launch("agent")
+    store.wait_writable()
+    assert store.stats()["curr_items"] == str(count)
+    assert most_memory(store) - without < 1800 * count  # 600 for each, and 3 MB for messages
+    assert store.get("key-00000000") == b""
 
 
 def test_expired_values_make_room(fresh_store: Make) -> None:
