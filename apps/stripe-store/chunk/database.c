@@ -103,6 +103,17 @@ kept_status database_open(database *d, const char *path, uint64_t megabytes) {
   return status == KEPT_OK ? settings(d, megabytes) : status;
 }
 
+/* Only then, a transaction of one keeps the other from beginning one. */
+bool database_is_same(database *d, database *other) {
+  bool begun = database_begin(d) == KEPT_OK;
+  sqlite3_busy_timeout(other->connection, 0);
+  int code = sqlite3_exec(other->connection, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+  sqlite3_busy_timeout(other->connection, BUSY_MS);
+  database_rollback(other);
+  database_rollback(d);
+  return begun && (code & 0xff) == SQLITE_BUSY;
+}
+
 static kept_status empty_log(database *d) { return run(d, "PRAGMA wal_checkpoint(TRUNCATE)"); }
 
 void database_close(database *d) {

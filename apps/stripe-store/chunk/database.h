@@ -22,6 +22,8 @@ typedef struct database {
  * and below: it is not a database, or its structure is damaged. */
 kept_status database_open(database *d, const char *path, uint64_t megabytes);
 void database_close(database *d);
+/* Have both, of this process, opened the same file? */
+bool database_is_same(database *d, database *other);
 /* Move the log into the database; reserve room (room.h); check the structure of the database and
  * the checksums of all items, and delete the bytes of the damaged ones. KEPT_GONE if `stop` becomes
  * true. */

@@ -1,5 +1,6 @@
 #include "disk.h"
 
+#include "common/fault.h"
 #include "common/record.h"
 #include "common/report.h"
 #include "database.h"
@@ -44,7 +45,8 @@ typedef struct disk {
   char *folder, path[FILES_PATH];
   uint64_t megabytes;
   int lock, events;
-  database reader; /* of the loop */
+  database reader; /* of the loop, after the thread has opened it */
+  bool connected;  /* the loop uses it */
   pthread_t thread;
   database writer; /* of the thread */
   bool used;       /* there has been a database */
@@ -117,6 +119,21 @@ static kept_status open_writer(disk *d) {
   }
   if (status == KEPT_OK)
     snprintf(d->writer.reason, sizeof d->writer.reason, "its place cannot be written");
+  return KEPT_GONE;
+}
+
+/* A disk may have been mounted at the path between them, and the writer have created a database in
+ * the mount point. */
+static kept_status open_both(disk *d) {
+  kept_status status = open_writer(d);
+  if (status != KEPT_OK)
+    return status;
+  (void)fault_point("disk.opened");
+  status = open_database(d, &d->reader);
+  if (status == KEPT_OK && database_is_same(&d->writer, &d->reader))
+    return KEPT_OK;
+  snprintf(d->writer.reason, sizeof d->writer.reason, "%s",
+           status == KEPT_OK ? "another database has come there" : d->reader.reason);
   return KEPT_GONE;
 }
 
@@ -206,7 +223,7 @@ static void enter(disk *d, state now) {
 static void *work(void *owner) {
   disk *d = owner;
   order *batch;
-  kept_status status = open_writer(d);
+  kept_status status = open_both(d);
   if (!fatal(status))
     enter(d, READY);
   else
@@ -256,6 +273,7 @@ static void disk_disconnect(shelf *s) {
   pthread_cond_signal(&d->wake);
   pthread_mutex_unlock(&d->mutex);
   pthread_join(d->thread, NULL);
+  d->connected = false;
   database_close(&d->reader);
   close(d->lock);
   d->state = CLOSED;
@@ -312,17 +330,11 @@ static kept_status disk_connect(shelf *s) {
   case READY:
     break;
   }
-  kept_status status = KEPT_OK;
-  if (d->reader.connection == NULL)
-    status = open_database(d, &d->reader);
-  if (status == KEPT_OK)
-    return status;
-  say(d, KEPT_GONE, d->reader.reason);
-  disk_disconnect(s);
-  return KEPT_GONE;
+  d->connected = true;
+  return KEPT_OK;
 }
 
-static bool disk_connected(const shelf *s) { return ((const disk *)s)->reader.connection != NULL; }
+static bool disk_connected(const shelf *s) { return ((const disk *)s)->connected; }
 
 static int disk_watch(const shelf *s) { return ((const disk *)s)->events; }
 

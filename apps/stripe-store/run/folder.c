@@ -88,13 +88,22 @@ bool disk_path(char path[FILES_PATH], const char *folder, unsigned rank) {
   return files_path(path, folder, name);
 }
 
-bool folder_durable(const char *folder) {
+/* A link into a file system that is not mounted counts. */
+static bool has_disk(const char *folder, unsigned rank) {
   char path[FILES_PATH];
-  struct stat info; /* a link into a file system that is not mounted counts */
+  struct stat info;
+  return disk_path(path, folder, rank) && lstat(path, &info) == 0;
+}
+
+bool folder_durable(const char *folder) {
   for (unsigned rank = 1; rank <= LAYOUT_SHARDS_MAX; rank++)
-    if (disk_path(path, folder, rank) && lstat(path, &info) == 0)
+    if (has_disk(folder, rank))
       return true;
   return false;
+}
+
+bool folder_had_disk(const char *folder, unsigned rank) {
+  return folder_formed(folder) && has_disk(folder, rank);
 }
 
 bool folder_guarded_disks(const char *folder, unsigned nodes) {

@@ -25,6 +25,9 @@ void folder_remove(const char *folder, unsigned nodes);
 bool disk_path(char path[FILES_PATH], const char *folder, unsigned rank);
 /* Were its chunks on disk in the last run? */
 bool folder_durable(const char *folder);
+/* Has a chunk server had values on disk there, whose disk may not be mounted? Without its folder,
+ * the disk is lost. */
+bool folder_had_disk(const char *folder, unsigned rank);
 /* May only this user and root change the folders of the chunk servers? False after a report. */
 bool folder_guarded_disks(const char *folder, unsigned nodes);
 /* Remove the files of the last run that the next one must not find. */

@@ -78,7 +78,7 @@ static void add_chunk(store *s, unsigned stripe, unsigned rank) {
   stripe_folder(s, stripe, folder);
   if (s->netns)
     network_address(place, host);
-  char *argv[12] = {join(program, sizeof program, s->programs, "stripe-chunk"), number, folder,
+  char *argv[13] = {join(program, sizeof program, s->programs, "stripe-chunk"), number, folder,
                     "--host", host};
   unsigned count = 5;
   if (s->disk > 0) {
@@ -90,10 +90,15 @@ static void add_chunk(store *s, unsigned stripe, unsigned rank) {
   }
   if (s->agent.trace != NULL) {
     argv[count++] = "--trace";
-    argv[count] = (char *)s->agent.trace;
+    argv[count++] = (char *)s->agent.trace;
   }
-  process_add(&s->processes, label(s, stripe, "chunk server", rank, name), argv,
-              s->disk > 0 ? "--again" : NULL, space_of(s, place));
+  const char *again = s->disk > 0 ? "--again" : NULL;
+  if (folder_had_disk(folder, rank)) {
+    argv[count] = (char *)again;
+    again = NULL;
+  }
+  process_add(&s->processes, label(s, stripe, "chunk server", rank, name), argv, again,
+              space_of(s, place));
 }
 
 /* Bytes of the largest item: memcached takes only multiples of the parts in which it stores it. */

@@ -14,12 +14,13 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from pymemcache.client.base import Client as PymemcacheClient
 from pymemcache.exceptions import MemcacheServerError
 
 from tests.system.apps.stripe_store.history import (
@@ -571,6 +572,58 @@ def test_a_chunk_server_that_is_started_again_without_its_disk(
         wait_for("it to be back", lambda: client.stats()[b"state"] == b"read-write")
         assert client.get(KEY) == b"value"
         assert client.stats()[b"chunks_rebuilt"] == int(lost)
+
+
+@pytest.mark.parametrize("away", [(2,), range(1, 6)], ids=["one", "all"])
+def test_a_run_before_its_disks_are_mounted(programs: Path, memory: Path, away: Iterable[int]) -> None:
+    """Chunk servers wait for their databases, and begin no others in the mount points."""
+    folder, own = memory / "store", ("--disk", "50")
+    with running(programs, folder, own=own) as (_, client):
+        assert client.set(KEY, b"value")
+    for rank in away:
+        (folder / f"disk-{rank}").rename(folder / f"away-{rank}")
+        (folder / f"disk-{rank}").mkdir()
+    command = [programs / "stripe-store", "run", *own, folder]
+    log = folder.with_suffix(".late")
+    with log.open("w") as output:
+        run = subprocess.Popen(command, stdout=output, stderr=output, env=environment(programs))
+    try:
+        for rank in away:
+            disk = folder / f"disk-{rank}"
+            wait_for("it to wait", lambda disk=disk: f"{disk}: its database is not there" in log.read_text())
+            disk.rmdir()
+            (folder / f"away-{rank}").rename(disk)
+        wait_for("the store", lambda: "ready" in log.read_text())
+        host, _, port = (folder / "client").read_text().rpartition(":")
+        client = PymemcacheClient((host, int(port)), timeout=DEADLINE)
+        assert client.get(KEY) == b"value" and client.stats()[b"chunks_rebuilt"] == 0
+    finally:
+        run.terminate()
+        run.wait(DEADLINE)
+
+
+def test_disks_that_are_mounted_while_chunk_servers_start(store: DiskStore) -> None:
+    """A chunk server that has created a database in the mount point does not read from that of the disk: it
+    would answer for it, and write to the other.
+    """
+    store.set(KEY, b"value")
+    store.kill_all()
+    for rank in store.ranks:
+        store.disk(rank).rename(store.folder / f"away-{rank}")
+        store.disk(rank).mkdir()
+        store.plan(f"chunk-{rank}", "disk.opened")
+    store.launch(*store.names("chunk"))
+    for rank in store.ranks:
+        store.wait_stopped(f"chunk-{rank}")
+        store.disk(rank).rename(store.folder / f"hidden-{rank}")
+        (store.folder / f"away-{rank}").rename(store.disk(rank))
+        store.signal(f"chunk-{rank}", signal.SIGCONT)
+    store.launch("agent")
+    store.wait_writable()
+    store.set("later", b"other")
+    store.kill_all()
+    store.start()
+    assert store.get(KEY) == b"value" and store.get("later") == b"other"
 
 
 def test_a_limit_of_the_size_of_files(store: DiskStore) -> None:
