@@ -35,7 +35,7 @@ void process_add(processes *all, const char *name, char *const argv[], const cha
 }
 
 /* fork() with all signals held: a handler of this process would take a signal that is for the new
- * one, which has no handlers, and goes on ignoring what this one ignores. */
+ * one. The new process ignores the signals that this one ignores. */
 static pid_t fork_held(void) {
   static const int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
   struct sigaction now;

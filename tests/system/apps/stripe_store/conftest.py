@@ -11,7 +11,16 @@ import pytest
 
 from tests.support.folders import built, once
 from tests.support.paths import ROOT
-from tests.system.apps.stripe_store.support import CLOCK, DEAD_DISK, EXAMPLE, NO_FORK, POWER, QUICK, SLOW_EXEC, Store
+from tests.system.apps.stripe_store.support import (
+    CLOCK,
+    DEAD_DISK,
+    EXAMPLE,
+    NO_FORK,
+    POWER,
+    QUICK,
+    SLOW_EXEC,
+    Store,
+)
 
 HERE = Path(__file__).resolve().parent
 

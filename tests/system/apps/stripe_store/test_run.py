@@ -20,7 +20,14 @@ import pytest
 from pymemcache.client.base import Client
 
 from gfsmith.cli import sizes
-from tests.system.apps.stripe_store.support import DEADLINE, NO_FORK, SLOW_EXEC, certify, environment, wait_for
+from tests.system.apps.stripe_store.support import (
+    DEADLINE,
+    NO_FORK,
+    SLOW_EXEC,
+    certify,
+    environment,
+    wait_for,
+)
 
 SCHEMES = {
     "rs": ("-k", "3", "-m", "2"),

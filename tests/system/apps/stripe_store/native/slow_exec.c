@@ -1,4 +1,5 @@
-/* Loaded before the C library: a new process waits for a signal before it becomes a chunk server or memcached. */
+/* Loaded before the C library: a new process waits for a signal before it becomes a chunk server or
+ * memcached. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
