@@ -11,9 +11,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define RECORD ".gfsmith-shards.change"
+enum { FUSE = 0x65735546 }; /* man 2 statfs */
+
 static void close_record(change *c) {
   if (c->record >= 0)
     close(c->record); /* and unlock */
@@ -129,6 +133,25 @@ static int recover(change *c) {
   return TOOL_OK;
 }
 
+/* May another machine change this folder, too? Locks in file systems in user space without a
+ * device, such as sshfs, can be those of this machine only. */
+static bool may_be_remote(const change *c) {
+  struct statfs system;
+  struct stat info;
+  return fstatfs(c->folder, &system) == 0 && system.f_type == FUSE &&
+         fstat(c->folder, &info) == 0 && major(info.st_dev) == 0;
+}
+
+/* A record without a lock: that of an interrupted run, unless its run is on another machine. */
+static int take_over(change *c) {
+  return may_be_remote(c)
+             ? refuse(
+                   "a run on another machine is changing %s, or one was interrupted: if there is "
+                   "none any more, remove %s/" RECORD,
+                   c->path, c->path)
+             : recover(c);
+}
+
 int change_begin(change *c, const char *folder) {
   bool left = true, named = false;
   int status = TOOL_OK;
@@ -143,7 +166,7 @@ int change_begin(change *c, const char *folder) {
     if (status == TOOL_OK)
       status = lock(c, &named);
     if (status == TOOL_OK && left && named)
-      status = recover(c);
+      status = take_over(c);
   }
   if (status != TOOL_OK)
     close_record(c); /* and keep it */

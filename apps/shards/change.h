@@ -3,8 +3,9 @@
  * The record is a file in the folder. The run that changes the folder locks it. Before the first
  * shard of a new set gets its name, the record receives the header of that set; as long as it is
  * there, the set does not count. Removing the record is the step that completes the set. A record
- * that no run locks is the rest of an interrupted run, whose set the next change removes. It speaks
- * of shards of its own owner only, since in a folder such as /tmp anyone can create it. */
+ * that no run locks is the rest of an interrupted run, whose set the next change removes, unless
+ * the file system may have locks that other machines do not see. It speaks of shards of its own
+ * owner only, since in a folder such as /tmp anyone can create it. */
 #ifndef TOOL_CHANGE_H
 #define TOOL_CHANGE_H
 

@@ -3,12 +3,23 @@ once, or are damaged."""
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
 import pytest
 
-from tests.system.apps.shards.support import DONE, REFUSED, WRONG, Tool, content, flip, shard, snapshot
+from tests.system.apps.shards.support import (
+    DONE,
+    REFUSED,
+    WRONG,
+    Tool,
+    content,
+    flip,
+    shard,
+    snapshot,
+    temporaries,
+)
 
 SHAPE = ("-q", "-k", "4", "-m", "2")
 
@@ -103,6 +114,30 @@ def test_a_kill_before_the_rename(tool: Tool, preload: Path, plain_renames: Path
     assert "generation 2" in tool.ok("protect", *SHAPE, "-f", file, shards)
     assert len(list(shards.glob("*.g2.*.gfs"))) == 6
     tool.ok("verify", "-q", shards)
+
+
+def test_a_record_where_locks_may_be_those_of_this_machine(
+    tool: Tool, preload: Path, plain_renames: Path, shards: Path
+) -> None:
+    """A run does not remove the record of one that another machine may have, or its shards."""
+    if os.major(shards.stat().st_dev) != 0:
+        pytest.skip("the file system has a device")
+    file, record = shards.parent / "file", shards / ".gfsmith-shards.change"
+    remote = {"LD_PRELOAD": f"{preload}:{plain_renames}", "SHARDS_REMOTE": "1"}
+    assert (
+        Tool(tool.program, {**remote, "SHARDS_FAULT": "link:3:KILL"})
+        .run("protect", *SHAPE, "-f", file, shards)
+        .status
+        == -signal.SIGKILL
+    )
+    before = snapshot(shards)
+    there = Tool(tool.program, remote)
+    for words in (("protect", *SHAPE, "-f", file, shards), ("repair", "-q", shards)):
+        assert there.refusal(*words).endswith(f"if there is none any more, remove {record}")
+    assert snapshot(shards) == before
+    record.unlink()
+    assert "generation 3" in there.ok("protect", *SHAPE, "-f", file, shards)
+    assert len(list(shards.iterdir())) - len(temporaries(shards)) == 6
 
 
 def test_a_listed_name_without_a_file(tool: Tool, lost_name: Path, shards: Path) -> None:

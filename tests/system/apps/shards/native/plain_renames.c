@@ -1,6 +1,6 @@
 /* LD_PRELOAD: a file system without RENAME_NOREPLACE, such as NFS; with SHARDS_NO_LINKS, also
  * without hard links, owners and permissions, such as many file systems in user space. An open
- * folder can be listed once, as in sshfs. */
+ * folder can be listed once, as in sshfs; with SHARDS_REMOTE, it is a file system in user space. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
@@ -27,6 +28,15 @@ int linkat(int from_folder, const char *from, int to_folder, const char *to, int
 }
 
 void rewinddir(DIR *folder) { (void)folder; }
+
+int fstatfs64(int fd, struct statfs64 *system) {
+  int (*real)(int, struct statfs64 *);
+  *(void **)&real = dlsym(RTLD_NEXT, "fstatfs64");
+  int failed = real(fd, system);
+  if (getenv("SHARDS_REMOTE") != NULL)
+    system->f_type = 0x65735546; /* of FUSE: man 2 statfs */
+  return failed;
+}
 
 /* tar has reasons of its own to fail. */
 static bool has_rights(void) {
