@@ -339,6 +339,12 @@ def test_unusable_settings_are_reported_once(
         assert sum(why.startswith(said) for why in blind) == 1
 
 
+def test_a_trace_that_is_emptied(plain: Path, build: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    run(program("rotated", tmp_path, plain, build), trace)
+    assert [json.loads(line)["event"] for line in trace.read_text().splitlines()] == ["cell"]
+
+
 def test_a_pipe_as_trace(threads: Path, tmp_path: Path) -> None:
     """A program waits neither for a reader nor for one that does not read."""
     pipe = tmp_path / "pipe"
