@@ -7,12 +7,15 @@ import ctypes
 import numpy as np
 import pytest
 
+from tests.support.compiler import Compiler
 from tests.support.library import (
     EINVAL,
     OK,
     SHAPES,
+    STREAMING,
     Api,
     Arena,
+    Codec,
     cauchy,
     cauchy_shards,
     encode,
@@ -21,6 +24,8 @@ from tests.support.library import (
     shards_of,
     vandermonde,
 )
+from tests.support.mutation import Mutant
+from tests.support.paths import ROOT
 
 POLYNOMIALS = (0x11B, 0x11D, 0x12B, 0x12D, 0x14D, 0x165, 0x187, 0x1F5)
 
@@ -81,15 +86,44 @@ def test_update(api: Api, isa: str, k: int, m: int) -> None:
 @pytest.mark.parametrize(("k", "m"), [(1, 1), (2, 11)])
 def test_check_covers_every_byte(api: Api, k: int, m: int) -> None:
     """A change at each position in turn, over several of the pieces that check processes."""
-    length = 35000
-    codec = api.create("cauchy", k, m)
-    arena = Arena(cauchy_shards(k, m, length))
-    shards, last = arena.pointers(), arena.shard(k + m - 1)
+    every_byte_counts(api.create("cauchy", k, m), 35000)
+
+
+def every_byte_counts(codec: Codec, length: int) -> None:
+    n = codec.k + codec.m
+    arena = Arena(cauchy_shards(codec.k, codec.m, length))
+    shards, last = arena.pointers(), arena.shard(n - 1)
     for position in range(length):
         last[position] ^= 1
         assert codec.check(length, shards) == (OK, False), position
         last[position] ^= 1
     assert codec.check(length, shards) == (OK, True)
+
+
+@pytest.mark.parametrize(("k", "m"), [(1, 1), (6, 3), (10, 10), (100, 20)])
+def test_check_in_memory_covers_every_byte(api: Api, k: int, m: int) -> None:
+    """In the shorter pieces of shards in memory."""
+    codec = api.create("cauchy", k, m)
+    assert codec.hint(STREAMING) == OK
+    every_byte_counts(codec, 1100)
+
+
+CHECKED = (
+    Mutant("parity[i] + offset", "parity[i]"),
+    Mutant("c->shards[j] + offset", "c->shards[j]", within="part_matches"),
+    Mutant("memcmp(dst[i], parity[i] + offset, len) != 0", "false"),
+    Mutant("ahead = FETCHED_AHEAD;", "len = FETCHED_AHEAD;"),
+    Mutant("done += part;", "done += part + 1;"),
+)
+
+
+@pytest.mark.parametrize("mutant", CHECKED, ids=str)
+def test_errors_of_a_check_are_detected(mutant: Mutant, compiler: Compiler) -> None:
+    api = Api(compiler.library_with_error(mutant, [ROOT / "runtime/core/src/encode.c"]))
+    codec = api.create("cauchy", 6, 3)
+    assert codec.hint(STREAMING) == OK
+    with pytest.raises(AssertionError):
+        every_byte_counts(codec, 1100)
 
 
 def test_update_index_out_of_range(api: Api) -> None:
