@@ -35,7 +35,7 @@ CACHED, DRAM = (4096, 16384), (4096, 16384, 65536, 1048576)
 POOL = 512 << 20
 #: The checks of the third table, by the number in enum gfsmith_checksum, and its lengths.
 CHECKS = {"CRC-32C": 0, "CRC-32": 1, "CRC-64/XZ": 3, "T10": 5}
-LENGTHS = (16, 64, 70, 256, 400, 512, 1000, 2048, 4096, 16384)
+LENGTHS = (16, 64, 70, 256, 400, 512, 1000, 4096)
 CALLS = 1 << 18  #: bytes of a sample of calls, of which each counts as 64 bytes more
 SAMPLE = 8 << 20  #: bytes of data of a sample from memory; an eighth of that in cache
 

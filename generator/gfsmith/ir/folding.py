@@ -127,7 +127,6 @@ class Routine:
       has such a step for each source, and for each destination, the bytes of which it computes and stores;
       its loop over the steps is around those over the shards. With `words`, the code of a crc32 instruction
       for a word, the sources STEPPED have a register in the first bytes of their messages instead
-    - "narrow_line": the message of LINE bytes becomes one of GROUP bytes
     - "group": the group of two words becomes the register after it
     - "word", "half", "quarter", "byte": `block` bytes of data change the register
 
@@ -184,11 +183,6 @@ class Routine:
 
     def serves(self, check: str, reflected: bool) -> bool:
         return self.reflected == reflected and self.check in ("", check)
-
-    @property
-    def reduces(self) -> bool:
-        """True for a routine that turns blocks of data into a register."""
-        return self.lead > 0
 
     def instructions(self) -> Iterator[Instr]:
         yield from self.head

@@ -83,10 +83,6 @@ enum { GFS_CRC_STEP = 2 * GFS_CRC_LINE, GFS_CRC_ENCODED_MAX = 4, GFS_CRC_ENCODED
  * that are read, by words? Then the first word of its message is a register instead. */
 static inline bool gfs_crc_encode_steps(unsigned shard) { return shard % 4 == 1; }
 
-/* Replace a message of GFS_CRC_LINE bytes by one of GFS_CRC_GROUP bytes that has the same
- * remainder. */
-typedef void gfs_crc_narrow(const gfs_crc *crc, uint8_t *message);
-
 /* The register after len bytes, by the crc32 instruction for a check. */
 typedef uint64_t gfs_crc_steps(uint64_t state, size_t len, const uint8_t *data);
 
@@ -129,7 +125,6 @@ typedef struct gfs_crc_set {
   /* By the number of shards that are written, less 1; for reflected checks. NULL: there is none. */
   gfs_crc_encode *encode[GFS_CRC_ENCODED_MAX];
   gfs_crc_encode *encode_words[GFS_CRC_ENCODED_MAX]; /* for checks with a crc32 instruction */
-  gfs_crc_narrow *narrow_line[GFS_CRC_ORDERS];
   gfs_crc_group *group[GFS_CRC_ORDERS];
   gfs_crc_steps *steps[GFS_CRC_INSTRUCTIONS]; /* NULL: there is no such instruction */
   const gfs_crc_updates *updates;             /* by check; NULL: the set has none */
@@ -181,16 +176,6 @@ static inline uint64_t gfs_crc_word_normal(const uint8_t *from) {
   return (uint64_t)from[0] << 56 | (uint64_t)from[1] << 48 | (uint64_t)from[2] << 40 |
          (uint64_t)from[3] << 32 | (uint64_t)from[4] << 24 | (uint64_t)from[5] << 16 |
          (uint64_t)from[6] << 8 | (uint64_t)from[7];
-}
-
-/* The register after a group of GFS_CRC_GROUP bytes, from register 0. */
-static inline uint64_t gfs_crc_group_of(const gfs_crc *crc, const gfs_crc_set *set,
-                                        const uint8_t *group) {
-  const uint8_t *second = group + GFS_CRC_GROUP / 2;
-  if (crc->order == GFS_CRC_REFLECTED)
-    return set->group[crc->order](crc, gfs_crc_word_reflected(group),
-                                  gfs_crc_word_reflected(second));
-  return set->group[crc->order](crc, gfs_crc_word_normal(second), gfs_crc_word_normal(group));
 }
 
 /* The fewest bytes of a shard whose lines are folded piece by piece. */

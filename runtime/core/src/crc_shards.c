@@ -107,8 +107,7 @@ static uint64_t last_register(const gfs_crc_shards *shards, uint8_t *message, si
     set->fold_line[crc->order](crc, lines, 1, 1, &second, 0);
     message = lines;
   }
-  set->narrow_line[crc->order](crc, message);
-  return gfs_crc_group_of(crc, set, message);
+  return set->reduce_lines[crc->order](crc, 0, 0, message);
 }
 
 static void finish_row(gfs_crc_shards *shards, const gfs_crc_row *row) {

@@ -28,7 +28,7 @@ SETS = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq", "sse42")
 #: The operations in the order of the wrapper.
 OPERATIONS = (
     *("reduce", "reduce_lines", *FIRSTS),
-    *("fold_line", "fold_copy", "narrow_line", "group", "steps", "bytes"),
+    *("fold_line", "fold_copy", "group", "steps", "bytes"),
     *(f"update_{name}" for name in ("group", "half", "bytes", "few", "wide", "lines", "blocks")),
 )
 #: The number in enum gfsmith_checksum of a check that has the updates of a name.
@@ -57,7 +57,7 @@ int expands(void)
 }
 
 enum operation {
-    REDUCE, REDUCE_LINES, FIRST, FOLD_LINE = FIRST + 4, FOLD_COPY, NARROW_LINE, GROUP, STEPS, BYTES,
+    REDUCE, REDUCE_LINES, FIRST, FOLD_LINE = FIRST + 4, FOLD_COPY, GROUP, STEPS, BYTES,
     UPDATE
 };
 
@@ -96,9 +96,6 @@ uint64_t run(int set, int order, enum operation operation, const uint64_t (*cons
         break;
     case FOLD_COPY:
         s->fold_copy[order](&crc, message, 1, 1, &data, &output);
-        break;
-    case NARROW_LINE:
-        s->narrow_line[order](&crc, message);
         break;
     case GROUP:
         return s->group[order](&crc, words[0], words[1]);

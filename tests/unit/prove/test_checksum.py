@@ -230,12 +230,12 @@ def _flipped(table: Tables, name: str, *place: int, bit: int = 0) -> Tables:
 def test_a_changed_constant_is_refuted(name: str) -> None:
     check, table = BY_NAME[name], tables(BY_NAME[name])
     order = "reflected" if check.reflected else "normal"
-    narrow, word = BY_SYMBOL[f"gfs_narrow_line_{order}__pclmulqdq"], BY_SYMBOL[f"gfs_word_{order}__words"]
+    lines, word = BY_SYMBOL[f"gfs_reduce_lines_{order}__pclmulqdq"], BY_SYMBOL[f"gfs_word_{order}__words"]
     group = BY_SYMBOL[f"gfs_group_{order}__pclmulqdq"]
-    for distance in range(DISTANCES.index(narrow.block // 2) + 1):
+    for distance in range(DISTANCES.index(lines.block // 2) + 1):
         for half in (0, 1):
             wrong = _flipped(table, "folds", distance, half)
-            assert prove(narrow, check, wrong).status is Status.REFUTED
+            assert prove(lines, check, wrong).status is Status.REFUTED
     line = BY_SYMBOL[f"gfs_reduce_lines_{order}__vpclmulqdq_avx512"]
     for lane, half in product(range(4), (0, 1)):
         assert prove(line, check, _flipped(table, "lanes", lane, half)).status is Status.REFUTED
@@ -256,7 +256,7 @@ def test_a_changed_constant_is_refuted(name: str) -> None:
     for power in (0, 1, 63):
         wrong = _flipped(table, "powers", power)
         assert f"power {power} is" in prove_tables(check, wrong).reason
-    assert "64 bits" in prove(narrow, check, replace(table, folds=((1 << 64, 0), *table.folds[1:]))).reason
+    assert "64 bits" in prove(lines, check, replace(table, folds=((1 << 64, 0), *table.folds[1:]))).reason
 
 
 def test_constants_of_another_check_are_refuted() -> None:

@@ -28,7 +28,7 @@ from gfsmith.ir.folding import (
 )
 from gfsmith.lower.checksum.code import WIDTHS, Code
 from gfsmith.lower.checksum.loop import led, loop
-from gfsmith.lower.checksum.reduction import divided, narrowed
+from gfsmith.lower.checksum.reduction import divided
 from gfsmith.lower.checksum.tables import INSTRUCTIONS, REGISTER
 from gfsmith.lower.checksum.updates import updates
 
@@ -89,14 +89,6 @@ def _encode_routine(operation: str, set_: str, check: str = "") -> Routine:
     words = _step_code(check, WORD) if check else ()
     block, carried = _LINES * LINE, ((before,), (value,))
     return Routine(operation, set_, True, block, *parts, *carried, check=check, words=words)
-
-
-def _narrow_routine(set_: str, reflected: bool) -> Routine:
-    code = Code.of(set_, reflected)
-    head = code.section()
-    values = [code.load("message", offset) for offset in range(0, LINE, code.width)]
-    code.store(narrowed(code, values), 0, GROUP)
-    return Routine("narrow_line", set_, reflected, LINE, tuple(head))
 
 
 def _group_routine(set_: str, reflected: bool) -> Routine:
@@ -208,7 +200,6 @@ def routines() -> Iterator[Routine]:
             yield _fold_routine("fold_line", set_, reflected)
             if set_ in _STREAMING:
                 yield _fold_routine("fold_copy", set_, reflected)
-            yield _narrow_routine(set_, reflected)
             yield _group_routine(set_, reflected)
     for set_ in _MASKED:
         yield from updates(set_)

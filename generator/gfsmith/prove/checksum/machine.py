@@ -19,7 +19,6 @@ from gfsmith.ir.folding import (
     FIRSTS,
     GROUP,
     LEADS,
-    LINE,
     STEPS,
     UPDATES,
     UPDATES_OF_BLOCKS,
@@ -61,7 +60,7 @@ FEATURES = {
 #: The operations that are proved.
 OPERATIONS = (
     *("reduce", "reduce_lines", *FIRSTS, *LEADS, *UPDATES, *UPDATES_OF_BLOCKS),
-    *("fold_line", "fold_copy", *ENCODES, "narrow_line", "group"),
+    *("fold_line", "fold_copy", *ENCODES, "group"),
     *STEPS.values(),
 )
 _MOST_STEPS = 20_000  #: 20 times the instructions that proofs follow
@@ -135,8 +134,7 @@ def _entry_state(
     facts.assume(length, *lengths)
     facts.assume(symbol(REST), 0, program.routine.block - 1)
     length = add(length, symbol(REST) if program.behind else program.routine.lead)
-    several = operation.startswith("fold")
-    shards: Word = symbol(SOURCES) if several else 1
+    shards: Word = symbol(SOURCES) if operation.startswith("fold") else 1
     facts.assume(symbol(SOURCES), 0, (1 << _WORD_BITS - abi.extends) - 1)
     facts.assume(symbol(_ABOVE), 0, (1 << _WORD_BITS) - 1)
     memory = FoldingMemory(
@@ -149,7 +147,6 @@ def _entry_state(
         stack=empty_stack(arch, abi),
         program=program,
         messages=_messages(program, shards),
-        results=_results(program, shards, several),
     )
     count = shards if abi.extends else add(shards, scale(symbol(_ABOVE), 1 << _WORD_BITS))
     if program.behind:
@@ -168,13 +165,6 @@ def _messages(program: Program, shards: Word) -> Word:
     if program.routine.updates:
         return WORD
     return 0 if program.returned else scale(shards, program.routine.block)
-
-
-def _results(program: Program, shards: Word, several: bool) -> Word:
-    """Return the bytes that are stored in their place."""
-    if program.routine.updates:
-        return WORD
-    return 0 if program.returned else scale(shards, LINE) if several else GROUP
 
 
 def _stepped(length: Word) -> list[Value]:
@@ -203,8 +193,6 @@ def _arguments(operation: str, blocks: Word, count: Word) -> list[Value]:
             return [table, message, count, blocks, symbol(Address("srcs")), symbol("ahead")]
         case "fold_copy":
             return [table, message, count, blocks, symbol(Address("srcs")), symbol(Address("dsts"))]
-        case "narrow_line":
-            return [table, message]
     if operation in FIRSTS:
         return [table, *_first(), _state(), blocks, symbol(Address("src", 0))]
     raise Unsupported(f"{operation} in vectors")

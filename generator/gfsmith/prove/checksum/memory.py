@@ -77,14 +77,7 @@ class MessageMemory(Memory):
 
 @dataclass(slots=True, kw_only=True)
 class FoldingMemory(MessageMemory):
-    """The memory of one path of a routine that folds or reduces. results: bytes of the results, which replace
-    messages."""
-
-    results: Word
-
-    def substitute(self, name: Symbol, by: Word) -> None:
-        MessageMemory.substitute(self, name, by)
-        self.results = substitute(self.results, name, by)
+    """The memory of one path of a routine that folds or reduces. The results replace the messages."""
 
     @property
     def blocks(self) -> Word:
@@ -131,12 +124,12 @@ class FoldingMemory(MessageMemory):
 
     def store(self, address: Word, runs: Runs) -> None:
         place = base(address)
-        if place is None or place[0].kind != "message" or self.results == 0:
+        if place is None or place[0].kind != "message" or self.messages == 0:
             Memory.store(self, address, runs)
             return
         region, offset = place
         size = domain.size(runs)
-        self.inside(region, offset, size, self.results)
+        self.inside(region, offset, size, self.messages)
         if runs != self._result(offset, size):
             raise domain.refutation(runs, f"{region} at {offset} is not that of the program")
         self.written.setdefault(RESULT, Written()).add(offset, size, self.facts)
@@ -184,8 +177,8 @@ class FoldingMemory(MessageMemory):
         """Raise Refutation unless all results and copies are written. Messages that do not change need not be
         written."""
         self.settle()
-        if subtract(self.done, self.results) != 0 and not self._unchanged():
-            raise Refutation(f"of the results only {self.done} of {self.results} bytes are written")
+        if subtract(self.done, self.messages) != 0 and not self._unchanged():
+            raise Refutation(f"of the results only {self.done} of {self.messages} bytes are written")
         copies = self.limits.outputs if self.limits.length != 0 else 0
         if subtract(self.complete, copies) != 0 or self.written.keys() - {RESULT}:
             raise Refutation(f"of {copies} copies only {self.complete} are complete")

@@ -14,7 +14,6 @@ The definition of a check (field/checksum.py) is executed on linear forms beside
   "fold_line" nothing.
   ENCODES are the same as "fold_line" here: how they compute the data is not part of the program. Their code
   for words is that of "word".
-- "narrow_line": the remainder of the 16 bytes is that of the whole message.
 - "group": the register is that after the group, from register 0.
 - "word", "half", "quarter", "byte": for every register, the new one is that after the data. By
   induction it is that after any number of such steps.
@@ -257,14 +256,6 @@ def _group(routine: Routine, check: Checksum, tables: Tables) -> None:
     _same(execution.register, _number(check, _remainder(check, group)), "the register")
 
 
-def _narrow(routine: Routine, check: Checksum, tables: Tables) -> None:
-    message = unknowns(BYTE * routine.block)
-    execution = Execution(check, tables, message, [], [])
-    execution.run(routine.head)
-    short = execution.arrays["message"][: BYTE * GROUP]
-    _same(_remainder(check, short), _remainder(check, message), "the remainder of the last group")
-
-
 def _register(routine: Routine, check: Checksum, tables: Tables) -> None:
     register, data = unknowns(check.degree), unknowns(BYTE * routine.block, check.degree)
     execution = Execution(check, tables, [], data, _number(check, register))
@@ -279,7 +270,6 @@ _OPERATIONS = {
     "fold_line": _fold,
     **dict.fromkeys(ENCODES, _encode),
     "fold_copy": _fold,
-    "narrow_line": _narrow,
     "group": _group,
     "word": _register,
     "half": _register,
