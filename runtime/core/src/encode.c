@@ -62,26 +62,6 @@ static bool part_matches(const comparison *c, size_t len, size_t offset) {
   return true;
 }
 
-/* Shards in memory are compared so many bytes of all shards at a time, within limits for a shard,
- * and prefetched FETCHED_AHEAD bytes of each before. Measured on Zen 4 from 4+2 to 20+4: parts of
- * 512 bytes lose up to 0.8, with 4+2 parts of 128 bytes as well. */
-#define FETCHED_BYTES 2560u
-#define FETCHED_MIN 128u
-#define FETCHED_MAX 512u
-#define FETCHED_AHEAD 512u
-
-static size_t fetched_chunk(unsigned shards) {
-  size_t chunk = FETCHED_BYTES / shards / FETCHED_MIN * FETCHED_MIN;
-  return chunk < FETCHED_MIN ? FETCHED_MIN : gfs_least(chunk, FETCHED_MAX);
-}
-
-/* Prefetch bytes start .. end of the shards, which have len bytes, one shard after the other: a
- * kernel reads a line of each in turn, which no prefetcher of a CPU follows for many shards. */
-static void fetch_part(const comparison *c, size_t len, size_t start, size_t end) {
-  for (unsigned j = 0; start < len && j < c->codec->k + c->codec->m; j++)
-    gfs_prefetch_second(c->shards[j] + start, gfs_least(end, len) - start);
-}
-
 /* The bytes of a shard to check at a time: the parities of any pass must fit on the stack, and with
  * several passes the sources should stay in cache. */
 static size_t check_chunk(const gfs_map *encoder) {
@@ -112,14 +92,14 @@ bool gfs_check_part(const gfsmith_codec *codec, gfsmith_hint hint, size_t len,
   if (hint == GFSMITH_HINT_AUTO)
     c.path = gfs_path_probed(c.path, count, len, shards, codec->k);
   if (c.path != GFS_PATH_cached) {
-    ahead = FETCHED_AHEAD;
-    chunk = gfs_least(chunk, fetched_chunk(count));
-    fetch_part(&c, len, 0, ahead);
+    ahead = GFS_CHECK_AHEAD;
+    chunk = gfs_least(chunk, gfs_check_step(count));
+    gfs_prefetch_part(shards, count, len, 0, ahead);
   }
   for (size_t done = 0; match && done < len;) {
     size_t part = gfs_least(len - done, chunk);
     if (ahead > 0)
-      fetch_part(&c, len, done + ahead, done + ahead + part);
+      gfs_prefetch_part(shards, count, len, done + ahead, done + ahead + part);
     match = part_matches(&c, part, done);
     done += part;
   }

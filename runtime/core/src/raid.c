@@ -10,6 +10,7 @@
 #include "ending.h"
 #include "inlining.h"
 #include "map.h"
+#include "prefetch.h"
 #include "sizes.h"
 
 /* The kernels that compute parities, NULL until a call needs them: by the number of parities, and
@@ -212,15 +213,24 @@ static gfsmith_status check(unsigned k, unsigned m, size_t len, const uint8_t *c
                             bool *ok) {
   if (!gfs_raid_count_valid(k) || (len > 0 && (ok == NULL || !gfs_all_given(shards, k + m))))
     return GFSMITH_EINVAL;
-  gfs_path path = gfs_path_of_check(GFSMITH_HINT_AUTO, k + m, len);
+  unsigned count = k + m;
+  gfs_path path = gfs_path_of_check(GFSMITH_HINT_AUTO, count, len);
+  path = gfs_path_probed(path, count, len, shards, k);
   gfs_raid_pass pass;
   gfsmith_status status = gfs_raid_generator(&pass, k, m, path);
   if (len > 0 && status != GFSMITH_OK)
     return status;
   bool match = true;
-  size_t chunk = GFS_CHECK_BYTES / m / GFS_CACHE_LINE * GFS_CACHE_LINE;
+  size_t chunk = GFS_CHECK_BYTES / m / GFS_CACHE_LINE * GFS_CACHE_LINE, ahead = 0;
+  if (path != GFS_PATH_cached) {
+    ahead = GFS_CHECK_AHEAD;
+    chunk = gfs_check_step(count);
+    gfs_prefetch_part(shards, count, len, 0, ahead);
+  }
   for (size_t done = 0; match && done < len;) {
     size_t part = gfs_least(len - done, chunk);
+    if (ahead > 0)
+      gfs_prefetch_part(shards, count, len, done + ahead, done + ahead + part);
     match = parities_match(&pass, part, shards, done);
     done += part;
   }

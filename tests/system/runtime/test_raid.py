@@ -13,12 +13,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from tests.support.compiler import Compiler
 from tests.support.library import EINVAL, ETOOMANY, OK, Api, Arena, Bytes, encode, products
+from tests.support.mutation import Mutant
+from tests.support.paths import ROOT
 
 NAMES = {1: "xor", 2: "pq", 3: "pqr"}
 MAX_DATA = 255
 LENGTHS = (1, 15, 64, 129, 192, 193, 1000, 4099)
 COUNTS = (1, 2, 3, 4, 7, 8, 16, 32, 33, 37, 255)
+RAID = [ROOT / "runtime/core/src/raid.c"]
 FAR = (20, 40_000)  #: more shards and bytes than the assumed size of a core's own cache
 
 
@@ -107,6 +111,42 @@ def test_raid_z_is_the_columns_reversed(api: Api, isa: str) -> None:
     assert generate(api, k, m, length, arena.pointers(backwards)) == OK
     arena.expect(want)
     assert check(api, k, m, length, arena.pointers(backwards)) == (OK, True)
+
+
+def test_check_in_memory_sees_changes_around_steps(compiler: Compiler) -> None:
+    """In a library that takes shards in a shared cache for shards in memory, whose parts are multiples of 128
+    bytes."""
+    change = Mutant("path = gfs_path_probed(path, count, len, shards, k);", ";")
+    api = Api(compiler.library_with_error(change, RAID))
+    for m in NAMES:
+        changes_are_seen(api, m)
+
+
+def changes_are_seen(api: Api, m: int) -> None:
+    k, length = FAR
+    shards = stripe(k, m, length)
+    arena = Arena(shards)
+    pointers = arena.pointers()
+    assert check(api, k, m, length, pointers) == (OK, True)
+    for at in (*(n for step in range(0, 1025, 128) for n in (step, step + 127)), 8192, length - 1):
+        for shard in (0, k + m - 1):
+            arena.shard(shard)[at] ^= 0x40
+            assert check(api, k, m, length, pointers) == (OK, False), (shard, at)
+            arena.shard(shard)[at] ^= 0x40
+
+
+CHECKED = (
+    Mutant("shards[j] + offset", "shards[j]", within="parities_match"),
+    Mutant("shards[pass->inputs + i] + offset", "shards[pass->inputs + i]"),
+    Mutant("done += part;", "done += part + 1;", within="check"),
+)
+
+
+@pytest.mark.parametrize("mutant", CHECKED, ids=str)
+def test_errors_of_a_check_are_detected(mutant: Mutant, compiler: Compiler) -> None:
+    api = Api(compiler.library_with_error(mutant, RAID))
+    with pytest.raises(AssertionError):
+        changes_are_seen(api, 2)
 
 
 @pytest.mark.parametrize("m", NAMES)
