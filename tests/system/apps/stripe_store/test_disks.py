@@ -271,7 +271,7 @@ def small(programs: Path, memory: Path) -> Iterator[SmallDisk]:
     folder = memory / "s"
     (folder / "disk-1").mkdir(parents=True)
     with mounted("32m", folder / "disk-1") as mount:
-        store = SmallDisk(folder, programs, agent_options=("--deadline", "1000"), mount=mount)
+        store = SmallDisk(folder, programs, mount=mount)
         store.start()
         yield store
         store.kill_all()

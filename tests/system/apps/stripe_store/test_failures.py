@@ -30,7 +30,7 @@ KEY = "value-4096"
 
 @pytest.fixture(scope="module")
 def bench(make_store: Callable[..., Store]) -> Iterator[Bench]:
-    with filled(make_store(agent_options=("--deadline", "10000")), LENGTHS, bearable=2) as bench:
+    with filled(make_store(), LENGTHS, bearable=2) as bench:
         yield bench
 
 

@@ -137,7 +137,7 @@ def test_chunk_servers_with_copies_wait(fresh_store: Make) -> None:
     """Without one chunk server, the others copy records at a start. Those that have them do not look through
     all values again and again while another one copies.
     """
-    store = fresh_store(agent_options=("--deadline", "60000"))
+    store = fresh_store()
     fill(store, 20)
     store.kill("agent", "chunk-5", "memcached-5")
     store.plan("chunk-1", "meta.command")

@@ -91,7 +91,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
 @contextmanager
 def running(build: Path, folder: Path, faults: Faults) -> Iterator[Store]:
     """A store, whose agent must end without a leak."""
-    store = Store(folder / "s", build / "stripe-store", agent_options=("--deadline", "1500"))
+    store = Store(folder / "s", build / "stripe-store")
     try:
         store.start()
         yield store

@@ -22,7 +22,7 @@ from tests.system.apps.stripe_store.wire import Memcached
 
 @pytest.fixture
 def store(fresh_store: Callable[..., Store]) -> Store:
-    return fresh_store(agent_options=("--deadline", "10000"))
+    return fresh_store()
 
 
 def seen(store: Store, key: str) -> bytes | None:

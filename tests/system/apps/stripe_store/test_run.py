@@ -24,6 +24,7 @@ from tests.system.apps.stripe_store.support import (
     DEADLINE,
     NO_FORK,
     SLOW_EXEC,
+    PATIENT,
     certify,
     environment,
     wait_for,
@@ -66,7 +67,8 @@ def running(
     """Run a store with options of the agent, and of stripe-store itself.
 
     log: the descriptor for its messages; None: FOLDER.log."""
-    command = [programs / "stripe-store", "run", *own, folder, *options]
+    patient = () if "--deadline" in options else ("--deadline", PATIENT)
+    command = [programs / "stripe-store", "run", *own, folder, *patient, *options]
     said, messages = folder.with_suffix(".out"), folder.with_suffix(".log")
     with said.open("w") as out, messages.open("w") as err:
         variables = environment(programs, *preload)

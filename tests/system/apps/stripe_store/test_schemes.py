@@ -45,7 +45,7 @@ SHAPES = {
 @pytest.fixture(scope="module", params=SHAPES)
 def bench(make_store: Callable[..., Store], request: pytest.FixtureRequest) -> Iterator[Bench]:
     shape = SHAPES[request.param]
-    options = ("--scheme", request.param, "--deadline", "10000", *shape.options)
+    options = ("--scheme", request.param, *shape.options)
     store = make_store(k=shape.k, m=shape.m, agent_options=options)
     with filled(store, LENGTHS, shape.bearable) as bench:
         yield bench
