@@ -16,7 +16,6 @@ sys.modules["pyeclib"] = importlib.import_module("gfsmith.compat.pyeclib")
 for name in ("core", "ec_iface"):
     sys.modules[f"pyeclib.{name}"] = importlib.import_module(f"gfsmith.compat.pyeclib.{name}")
 sys.modules["pyeclib_c"] = importlib.import_module("gfsmith.compat.pyeclib.pyeclib_c")
-random.seed(1)
 
 ROUNDS = {100: 10, 400_000: 2_000}
 LOSSES = 8
@@ -29,6 +28,11 @@ def _range(*given):
 def _combinations(values, size):
     everything = list(itertools.combinations(values, size))
     return random.sample(everything, min(LOSSES, len(everything)))
+
+
+def pytest_runtest_setup(item):
+    """The numbers that a test draws depend on no other test."""
+    random.seed(item.name)
 
 
 def pytest_collection_modifyitems(items):

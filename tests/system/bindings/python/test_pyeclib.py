@@ -39,7 +39,7 @@ def _own_tests(compat: Path, folder: Path, selected: str = ABOUT_C) -> subproces
     pytest_ = [sys.executable, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider"]
     plain = ["-x", "--assert=plain"]  # with CI set, pytest takes hours to compare long strings
     command = [*pytest_, *plain, "-k", selected, "test"]
-    environment = {**os.environ, "COMPAT": str(compat)}
+    environment = {**os.environ, "COMPAT": str(compat), "PYTHONHASHSEED": "0"}  # so that draws are the same
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
