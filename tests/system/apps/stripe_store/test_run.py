@@ -23,8 +23,8 @@ from gfsmith.cli import sizes
 from tests.system.apps.stripe_store.support import (
     DEADLINE,
     NO_FORK,
-    SLOW_EXEC,
     PATIENT,
+    SLOW_EXEC,
     certify,
     environment,
     wait_for,
