@@ -393,16 +393,17 @@ class KernelSpec:
     def group(self) -> int:
         """Sources per iteration of the loops over whole vectors, for any number of sources.
 
-        Two, if one three-input XOR then adds both products to a sum, and for three parities by Horner's rule
-        with VEX, whose chain of products is then shorter. Measured on Zen 4, two at a time are no faster
-        where a product is several instructions and for other sums of two-input XORs, and slower with 30
-        sources and streaming stores. Single vectors take 0.65 to 0.89 of the time of one source at a time
-        with tables, 0.81 to 0.96 with Horner's rule. On POWER10 llvm-mca predicts that the inner loop is 1.0
-        to 1.4 times as fast (docs/instruction-sets.md).
+        Two, if one three-input XOR then adds both products to a sum, and for three parities by Horner's
+        rule with VEX, whose chain of products is then shorter. Measured on Zen 4, two at a time are no
+        faster where a product is several instructions and for other sums of two-input XORs, and slower with
+        30 sources and streaming stores, unless the kernel prefetches its sources. Single vectors take 0.65
+        to 0.89 of the time of one source at a time with tables, 0.81 to 0.96 with Horner's rule. On POWER10
+        llvm-mca predicts that the inner loop is 1.0 to 1.4 times as fast (docs/instruction-sets.md).
         """
         chains = self.operation is Operation.HORNER and self.outputs == _PARITIES[-1]
         adds = Op.XOR3 in self.isa.ops or (chains and self.isa.encoding is Encoding.VEX)
-        pays = adds and self.technique in _SINGLE and self.store is Store.TEMPORAL and not self._by_lines
+        stores = self.store is Store.TEMPORAL or self.prefetch > 0
+        pays = adds and self.technique in _SINGLE and stores and not self._by_lines
         return 2 if pays and self.inputs is None and not self.diagonal else 1
 
     @property

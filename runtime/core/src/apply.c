@@ -1,6 +1,10 @@
+#include <stdalign.h>
+
+#include "inlining.h"
 #include "map.h"
 #include "prefetch.h"
 #include "sizes.h"
+#include "stream.h"
 
 /* Bytes of the chunks of all shards together: half of the second-level cache of the oldest CPUs
  * with AVX2 (256 KiB). Measured on Zen 4, GFNI AVX-512, 64 KiB shards, against whole shards: 100+20
@@ -27,6 +31,20 @@
 #define FEW_SHARDS 16u
 #define LONG_SHARD 4096u
 
+/* Bytes of the buffer for the results of a step (see buffers()), and lengths of such steps: in long
+ * shards of few sources and outputs, and otherwise. With 18 to 22 sources the first length gains 3
+ * to 9 %, with 40 it loses 5 %. Measured on Zen 4 (docs/performance.md#any-number-of-sources). */
+#define BUFFER 4096u
+#define BUFFERED_STEP_MAX 768u
+#define BUFFERED_STEP (BUFFER / GFS_PASS_MAX)
+#define BUFFERED_FEW 32u
+
+/* The results of more sources in longer shards go to no buffer: with 120 shards of 1 MiB one after
+ * the other, their pages compete for few places in the caches of translations, and more accesses to
+ * each line lose a quarter. */
+#define BUFFERED_SOURCES 64u
+#define BUFFERED_SHARD (64u * 1024)
+
 /* Outputs of a kernel from which on its arithmetic takes longer than its accesses, so that its own
  * prefetches suffice. Measured there too. */
 #define MANY_OUTPUTS 16u
@@ -45,13 +63,15 @@ static size_t step_length(unsigned shards) {
 typedef struct cut {
   gfs_path path;
   size_t piece;
-  size_t first; /* bytes of every source that are prefetched before the first piece */
-  bool fetched; /* each piece is prefetched during the computation of the previous one */
+  size_t first;  /* bytes of every source that are prefetched before the first piece */
+  bool fetched;  /* each piece is prefetched during the computation of the previous one */
+  bool buffered; /* the results go to a buffer first */
 } cut;
 
 /* The whole shards if one pass suffices, else chunks that stay in cache. */
 static cut unfetched(const gfs_map *map, gfs_path path, size_t len) {
-  return (cut){path, map->dots == 1 ? len : gfs_map_chunk(map->inputs + map->outputs), 0, false};
+  return (cut){path, map->dots == 1 ? len : gfs_map_chunk(map->inputs + map->outputs), 0, false,
+               false};
 }
 
 /* The distance if one kernel, which prefetches a short distance ahead, computes the call; else 0.
@@ -60,20 +80,38 @@ static unsigned near_of(const gfs_map *map, gfs_path path) {
   return path == GFS_PATH_distant && map->dots == 1 ? map->pass->near : 0;
 }
 
+/* Do the results of a call in steps go to a buffer? A kernel for any number of sources loads all of
+ * them by the same instructions. If one of these loads has the page offset of a store around the
+ * cache that is not complete, Zen 4 makes all of them wait, and such a store takes as long as
+ * memory. Stores to the first level take few cycles. */
+static bool buffers(const gfs_map *map, gfs_path path, size_t len) {
+  return path >= GFS_PATH_distant && map->dots == 1 && map->pass->delayed &&
+         (map->inputs <= BUFFERED_SOURCES || len <= BUFFERED_SHARD);
+}
+
+static size_t buffered_step(const gfs_map *map, gfs_path path) {
+  bool few = map->inputs <= BUFFERED_FEW && map->outputs <= BUFFER / BUFFERED_STEP_MAX;
+  return path == GFS_PATH_bulk && few ? BUFFERED_STEP_MAX : BUFFERED_STEP;
+}
+
 /* Steps; or the whole shards if the kernel itself prefetches a short distance ahead, for which only
  * their beginning is prefetched before. */
 static cut fetched(const gfs_map *map, gfs_path path, size_t len) {
   unsigned near = near_of(map, path);
   if (near > 0)
-    return (cut){path, len, near, false};
+    return (cut){path, len, near, false, false};
+  bool buffered = buffers(map, path, len);
   size_t step = step_length(map->inputs + map->outputs);
-  return (cut){path, step, step, true};
+  if (buffered)
+    step = buffered_step(map, path);
+  return (cut){path, step, step, true, buffered};
 }
 
 /* Number of shards that hardware prefetchers have to follow in a pass. */
 static unsigned followed(const gfs_map *map, gfs_path path) {
   const gfs_pass *pass = map->pass;
-  bool around = path == GFS_PATH_bulk && pass->traits.store == GFS_STORE_streaming;
+  bool around =
+      path == GFS_PATH_bulk && pass->traits.store == GFS_STORE_streaming && map->dots == 1;
   return map->inputs + (around ? 0 : pass->outputs);
 }
 
@@ -119,13 +157,32 @@ static void place_sources(const gfs_map *map, unsigned wide, const uint8_t *cons
     out[j] = out[j - 1];
 }
 
+/* Run the only pass with its results in a buffer, then copy these around the cache. The next piece
+ * is prefetched in between, because the next loads may wait for the copies. */
+static GFS_NOT_INLINED void apply_buffered(const gfs_map *map, cut c, size_t len,
+                                           const uint8_t *const *src, uint8_t *const *dst,
+                                           request *ahead) {
+  alignas(GFS_CACHE_LINE) uint8_t buffer[BUFFER + GFS_STREAM_HALF];
+  const gfs_pass *pass = map->pass;
+  uint8_t *row[GFS_PASS_MAX];
+  for (unsigned i = 0; i < pass->outputs; i++)
+    row[i] = buffer + i * c.piece;
+  /* Kernels store around the cache only if all destinations begin at lines. */
+  row[pass->outputs - 1] += GFS_STREAM_HALF;
+  pass->kernel[c.path](len, map->inputs, pass->tables, src, row);
+  fetch(map->inputs, ahead);
+  for (unsigned i = 0; i < pass->outputs; i++)
+    gfs_stream_copy(dst[i], row[i], len);
+}
+
 /* Run all passes over one piece; each prefetches a share of the next piece. All use the path of the
  * call: the later passes find the sources in cache, but their outputs are in memory like those of
  * the first. `src` has map->widest pointers if these are more than the sources. */
-static void apply_passes(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
+static void apply_passes(const gfs_map *map, cut c, size_t len, const uint8_t *const *src,
                          uint8_t *const *dst, request *ahead) {
   for (unsigned n = 0; n < map->dots; n++) {
     const gfs_pass *pass = &map->pass[n];
+    gfs_path path = c.fetched && pass->delayed ? GFS_PATH_nearby : c.path;
     fetch(map->inputs, ahead);
     if (path >= GFS_PATH_distant && pass->wide > 0)
       pass->wider(len, pass->wide, pass->tables, src, dst + pass->first);
@@ -156,8 +213,13 @@ static void apply_cut(const gfs_map *map, cut c, size_t start, size_t len,
     place_sources(map, map->widest, src, start, piece_src);
     for (unsigned i = 0; i < map->outputs; i++)
       piece_dst[i] = dst[i] + start;
-    apply_passes(map, c.path, piece, piece_src, piece_dst, &ahead);
+    if (c.buffered)
+      apply_buffered(map, c, piece, piece_src, piece_dst, &ahead);
+    else
+      apply_passes(map, c, piece, piece_src, piece_dst, &ahead);
   }
+  if (c.buffered)
+    gfs_stream_fence();
 }
 
 void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,

@@ -123,4 +123,8 @@ unsigned gfs_dispatch_wider(const gfs_isa *isa, unsigned inputs, unsigned output
  * other function. */
 gfs_traits gfs_dispatch_traits(gfsmith_kernel *run);
 
+/* Is this a kernel with tables for any number of inputs that prefetches them and stores around the
+ * cache? Its loads may wait for its stores (apply.c). */
+bool gfs_dispatch_is_delayed(gfsmith_kernel *run);
+
 #endif

@@ -68,6 +68,12 @@ AVX2_MUTANTS = (
     ),
     Mutant("j < r->inputs ? $coefficient : 0", "j < r->inputs ? $coefficient : 1"),
 )
+#: Errors on CPUs with GFNI and AVX-512 only: results that go to a buffer first.
+GFNI_MUTANTS = (
+    Mutant("gfs_stream_copy(dst[i], row[i], len);", "gfs_stream_copy(dst[i], row[i], len - 1);"),
+    Mutant("gfs_stream_copy(dst[i], row[i], len);", "gfs_stream_copy(dst[0], row[i], len);"),
+    Mutant("buffer + i * c.piece", "buffer + i * GFS_CACHE_LINE"),
+)
 
 
 @pytest.mark.parametrize("name", ["batches", "stack"])
@@ -83,7 +89,14 @@ def program(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "mutant", share(MUTANTS + (AVX2_MUTANTS if "avx2" in cpu_flags() else ()), 2), ids=str
+    "mutant",
+    share(
+        MUTANTS
+        + (AVX2_MUTANTS if "avx2" in cpu_flags() else ())
+        + (GFNI_MUTANTS if {"gfni", "avx512bw"} <= set(cpu_flags()) else ()),
+        2,
+    ),
+    ids=str,
 )
 def test_the_program_detects_the_error(mutant: Mutant, compiler: Compiler, program: Path) -> None:
     wrong = compiler.link_error(program, mutant, SOURCES)

@@ -65,6 +65,22 @@ def test_hints(api: Api, isa: str, k: int, m: int, arena_type: type[Arena], hint
         arena.expect(shards)
 
 
+@pytest.mark.parametrize("arena_type", [Arena, Aligned])
+@pytest.mark.parametrize(("k", "m"), [(12, 5), (17, 1), (19, 2), (33, 3), (18, 8), (65, 6)])
+def test_long_shards(api: Api, isa: str, k: int, m: int, arena_type: type[Arena]) -> None:
+    """Shapes without a kernel of their own, around the lengths and numbers of sources where the length of
+    steps and the use of a buffer change: 16 and 64 KiB, 16, 32 and 64 sources."""
+    codec = api.create("cauchy", k, m)
+    assert codec.hint(STREAMING) == OK
+    for length in (2048 + 65, (16 << 10) - 1, (16 << 10) + 68, (64 << 10) + 64):
+        shards = cauchy_shards(k, m, length)
+        before = shards.copy()
+        before[k:] = 0xEE
+        arena = arena_type(before)
+        assert codec.encode(length, arena.pointers(range(k)), arena.pointers(range(k, k + m))) == OK
+        arena.expect(shards)
+
+
 def test_arguments(api: Api) -> None:
     codec = api.create("cauchy", 4, 2)
     assert api.lib.gfsmith_codec_hint(None, AUTO) == EINVAL

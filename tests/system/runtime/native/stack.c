@@ -160,6 +160,7 @@ static void place_shards(size_t count, size_t len) {
 int main(void) {
   place_shards(WIDEST, LEN);
   test_shape(10, 4, 0);
+  test_shape(20, 6, 0);
   test_shape(100, 20, 0);
   test_shape(100, 100, 0);
   test_shape(200, 55, 0);
