@@ -3,8 +3,8 @@
 #include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A program that ends waits at most so long for the threads that use OpenSSL: one of them may have
  * been stopped, or may be the thread that ends the program, in a handler of a signal. */
@@ -13,26 +13,32 @@ enum { END_MS = 1000 };
 static pthread_once_t begun = PTHREAD_ONCE_INIT;
 static atomic_bool ended;
 static atomic_uint users;
+static _Atomic(pid_t) owner; /* the process of the users */
 
 static void end_use(void) {
   atomic_store(&ended, true);
-  for (unsigned ms = 0; ms < END_MS && atomic_load(&users) != 0; ms++)
+  for (unsigned ms = 0; ms < END_MS && atomic_load(&users) != 0 && atomic_load(&owner) == getpid();
+       ms++)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* A child has none of the threads of its parent. */
-static void forget_users(void) { atomic_store(&users, 0); }
-
-/* Functions of atexit run in reverse order, so those of OpenSSL must be there before. Without an
- * option, OPENSSL_init_crypto may do nothing. */
+/* OpenSSL calls end_use before it frees its data. */
 static void begin_use(void) {
-  if (OPENSSL_init_crypto(OPENSSL_INIT_ADD_ALL_CIPHERS, NULL) != 1 ||
-      pthread_atfork(NULL, NULL, forget_users) != 0 || atexit(end_use) != 0)
+  if (OPENSSL_atexit(end_use) != 1)
     atomic_store(&ended, true);
+}
+
+/* A child has none of the threads of its parent. The functions of the C library that tell it of a
+ * fork, or of its end, need start files, without which the shared library is linked. */
+static void forget_parent(void) {
+  pid_t own = getpid(), before = atomic_load(&owner);
+  if (before != own && atomic_compare_exchange_strong(&owner, &before, own))
+    atomic_store(&users, 0);
 }
 
 bool gfc_openssl_enter(void) {
   pthread_once(&begun, begin_use);
+  forget_parent();
   atomic_fetch_add(&users, 1);
   if (!atomic_load(&ended))
     return true;
