@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Is this the errno of a read that the device or the file system cannot do because of damage? */
 bool medium_failed(int error);
@@ -12,5 +13,10 @@ bool medium_failed(int error);
  * some, each skips twice as many bytes, so that a device that reads nothing any more does not keep
  * the program busy for hours. */
 uint64_t medium_behind(uint64_t at, unsigned *failures);
+
+/* As read_at, but a read that fails once is no damage and is repeated. */
+ssize_t medium_read(int fd, void *bytes, size_t size, uint64_t at);
+/* The same, but the bytes before one that the device cannot read count: -1 if it is the first. */
+ssize_t medium_read_part(int fd, void *bytes, size_t size, uint64_t at);
 
 #endif

@@ -34,23 +34,10 @@ void par2_add_zeros(par2_checksums *sums, md5 *sum, uint64_t count) {
   }
 }
 
-ssize_t par2_read(int fd, void *bytes, size_t size, uint64_t at) {
-  errno = EINTR;
-  ssize_t n = -1;
-  for (unsigned tries = 0; n < 0 && tries < 2 && !report_interrupted(); tries++)
-    n = read_at(fd, bytes, size, at);
-  return n;
-}
-
-ssize_t par2_read_part(int fd, void *bytes, size_t size, uint64_t at) {
-  ssize_t n = par2_read(fd, bytes, size, at);
-  return n < 0 && medium_failed(errno) ? read_part(fd, bytes, size, at) : n;
-}
-
 /* Read the next piece of a range; 0 and errno (0: the file ends before) on failure. */
 static size_t read_piece(int fd, uint64_t at, uint64_t end, uint8_t *piece) {
   size_t size = end - at < PAR2_PIECE ? (size_t)(end - at) : PAR2_PIECE;
-  ssize_t n = par2_read(fd, piece, size, at);
+  ssize_t n = medium_read(fd, piece, size, at);
   if (n == (ssize_t)size)
     return size;
   errno = n < 0 ? errno : 0;

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "par2_set.h"
 
@@ -15,11 +14,6 @@ enum { PAR2_PIECE = 32 * 1024 }; /* bytes read at a time */
 enum { PAR2_SHORTER = -1 };
 int par2_read_error(void);
 const char *par2_reason(int error);
-
-/* As read_at, but a read that fails once is no damage and is repeated. */
-ssize_t par2_read(int fd, void *bytes, size_t size, uint64_t at);
-/* The same, but the bytes before one that the device cannot read count: -1 if it is the first. */
-ssize_t par2_read_part(int fd, void *bytes, size_t size, uint64_t at);
 
 /* Continue a checksum by zeros. */
 void par2_add_zeros(par2_checksums *sums, md5 *sum, uint64_t count);

@@ -10,7 +10,6 @@
 
 #include "medium.h"
 #include "output.h"
-#include "par2_hash.h"
 #include "report.h"
 
 enum { WINDOW = 64 * 1024, MAGIC = 8 };
@@ -33,7 +32,7 @@ typedef struct packet_scan {
 static int read_searched(packet_scan *scan, uint64_t *at) {
   ssize_t n = 0;
   unsigned failures = 0;
-  while (*at < scan->size && (n = par2_read_part(scan->fd, scan->searched, WINDOW, *at)) < 0) {
+  while (*at < scan->size && (n = medium_read_part(scan->fd, scan->searched, WINDOW, *at)) < 0) {
     if (!medium_failed(errno))
       return report_interrupted() ? TOOL_REFUSED
                                   : refuse("cannot read %s: %s", scan->path, strerror(errno));
@@ -71,7 +70,7 @@ static bool read_body(packet_scan *scan, par2_packet *packet, md5 *sum) {
   for (uint64_t at = 0; at < packet->size;) {
     uint64_t left = packet->size - at;
     size_t size = left < WINDOW ? (size_t)left : WINDOW;
-    if (par2_read(scan->fd, scan->window, size, packet->start + at) != (ssize_t)size)
+    if (medium_read(scan->fd, scan->window, size, packet->start + at) != (ssize_t)size)
       return false;
     md5_add(sum, scan->window, size);
     if (at == 0)
@@ -94,7 +93,7 @@ static int read_packet(packet_scan *scan, uint64_t at, uint64_t *length) {
   uint8_t header[PAR2_HEADER], digest[MD5_BYTES];
   md5 sum;
   *length = 0;
-  if (par2_read(scan->fd, header, PAR2_HEADER, at) != PAR2_HEADER)
+  if (medium_read(scan->fd, header, PAR2_HEADER, at) != PAR2_HEADER)
     return TOOL_OK;
   uint64_t claimed = par2_get(header + PAR2_AT_LENGTH, 8);
   if (claimed < PAR2_HEADER || claimed % 4 != 0 || claimed > scan->size - at)

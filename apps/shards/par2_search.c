@@ -117,7 +117,7 @@ static bool refill(byte_reader *from) {
   if (left == 0)
     memset(from->piece, 0, PAR2_PIECE);
   else
-    n = par2_read_part(from->fd, from->piece, size, from->next);
+    n = medium_read_part(from->fd, from->piece, size, from->next);
   from->at = 0;
   from->end = n > 0 ? (size_t)n : 0;
   from->next += from->end;
@@ -235,7 +235,7 @@ static uint64_t behind_failure(const window *at, unsigned *failures) {
   uint8_t piece[PAR2_PIECE];
   uint64_t next = at->start, end = at->start + at->search->block + PAR2_PIECE;
   ssize_t n;
-  while (next < end && (n = par2_read_part(at->fd, piece, PAR2_PIECE, next)) > 0)
+  while (next < end && (n = medium_read_part(at->fd, piece, PAR2_PIECE, next)) > 0)
     next += (uint64_t)n;
   bool known = next < end && n < 0 && medium_failed(errno);
   if (known && next > at->start)
