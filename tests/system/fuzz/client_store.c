@@ -67,31 +67,34 @@ typedef struct task {
 
 static task *tasks;
 
-static void begin(task what) {
+/* r: NULL, or the record, which may be without the rest of its key. */
+static void begin(task what, const record *r) {
   task *made = malloc(sizeof *made);
   REQUIRE(made != NULL);
   *made = what;
+  if (r != NULL)
+    record_copy(&made->record, r);
   LL_APPEND(tasks, made);
 }
 
 void read_begin(agent *a, const entry *e, read_done *done, void *owner) {
-  begin((task){.kind = READ, .agent = a, .record = e->record, .read = done, .owner = owner});
+  begin((task){.kind = READ, .agent = a, .read = done, .owner = owner}, &e->record);
 }
 
 void write_begin(agent *a, const record *r, stripe *value, write_done *done, void *owner) {
-  begin((task){WRITE, a, *r, value, NULL, done, owner, NULL});
+  begin((task){.kind = WRITE, .agent = a, .value = value, .written = done, .owner = owner}, r);
 }
 
 void remove_begin(agent *a, const entry *e, write_done *done, void *owner) {
-  begin((task){.kind = REMOVE, .agent = a, .record = e->record, .written = done, .owner = owner});
+  begin((task){.kind = REMOVE, .agent = a, .written = done, .owner = owner}, &e->record);
 }
 
 void flush_begin(agent *a, flush_done *done, void *owner) {
-  begin((task){.kind = FLUSH, .agent = a, .written = done, .owner = owner});
+  begin((task){.kind = FLUSH, .agent = a, .written = done, .owner = owner}, NULL);
 }
 
 void confirm_begin(agent *a, confirm_done *done, void *owner) {
-  begin((task){.kind = CONFIRM, .agent = a, .written = done, .owner = owner});
+  begin((task){.kind = CONFIRM, .agent = a, .written = done, .owner = owner}, NULL);
 }
 
 static void complete_read(const task *t, bool success) {

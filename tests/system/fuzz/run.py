@@ -66,7 +66,7 @@ def targets() -> dict[str, Target]:
     shards = sorted((ROOT / "runtime/shards/src").glob("*.c"))
     links = [
         ROOT / "runtime/compose/src" / f"{name}.c"
-        for name in ("frame", "handshake", "seal", "status", "wire")
+        for name in ("frame", "handshake", "openssl_use", "seal", "status", "wire")
     ]
     common = [STORE / "common" / f"{name}.c" for name in ("files", "message", "record", "report", "table")]
     agent = [

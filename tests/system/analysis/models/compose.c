@@ -1,7 +1,9 @@
-/* Functions that the analysed ones call: time, formatted words, and the memory of XXH3. */
+/* Functions that the analysed ones call: time, formatted words, the memory of XXH3, and whether
+ * OpenSSL may be used. */
 #include <xxhash.h>
 
 #include "../drivers/driver.h"
+#include "openssl_use.h"
 #include "status.h"
 #include "timer.h"
 
@@ -25,3 +27,11 @@ void gfc_words(char *reason, const char *format, ...) {
   Frama_C_make_unknown(reason, GFSMITH_REASON_MAX);
   reason[GFSMITH_REASON_MAX - 1] = 0;
 }
+
+bool gfc_openssl_enter(void) {
+  uint8_t entered;
+  UNKNOWN(entered);
+  return entered % 2 == 1;
+}
+
+void gfc_openssl_leave(void) {}
