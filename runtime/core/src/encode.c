@@ -1,11 +1,11 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "check_steps.h"
 #include "codec.h"
 #include "ending.h"
 #include "inlining.h"
 #include "parts.h"
-#include "prefetch.h"
 #include "sizes.h"
 
 static GFS_NOT_INLINED gfsmith_status encode(const gfsmith_codec *codec, size_t len,
@@ -86,20 +86,14 @@ bool gfs_check_part(const gfsmith_codec *codec, gfsmith_hint hint, size_t len,
                                 shards + codec->k);
   bool match = true;
   unsigned count = codec->k + codec->m;
-  size_t chunk = check_chunk(codec->encoder), ahead = 0;
   comparison c = {.codec = codec, .shards = shards};
   c.path = gfs_path_of_check(hint, count, len);
   if (hint == GFSMITH_HINT_AUTO)
     c.path = gfs_path_probed(c.path, count, len, shards, codec->k);
-  if (c.path != GFS_PATH_cached) {
-    ahead = GFS_CHECK_AHEAD;
-    chunk = gfs_least(chunk, gfs_check_step(count));
-    gfs_prefetch_part(shards, count, len, 0, ahead);
-  }
+  const gfs_check_steps steps =
+      gfs_check_steps_of(c.path, shards, count, len, check_chunk(codec->encoder));
   for (size_t done = 0; match && done < len;) {
-    size_t part = gfs_least(len - done, chunk);
-    if (ahead > 0)
-      gfs_prefetch_part(shards, count, len, done + ahead, done + ahead + part);
+    size_t part = gfs_check_next(&steps, done);
     match = part_matches(&c, part, done);
     done += part;
   }

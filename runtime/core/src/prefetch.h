@@ -33,26 +33,4 @@ static inline void gfs_prefetch_second(const uint8_t *address, size_t bytes) {
     GFS_PREFETCH_SECOND(address + at);
 }
 
-/* Checks compare shards in memory so many bytes of all shards at a time, within limits for a shard,
- * and prefetch GFS_CHECK_AHEAD bytes of each before. Measured on Zen 4 from 4+2 to 20+4: steps of
- * 512 bytes lose up to 0.8, with 4+2 steps of 128 bytes as well. */
-#define GFS_CHECK_STEP 2560u
-#define GFS_CHECK_STEP_MIN 128u
-#define GFS_CHECK_STEP_MAX 512u
-#define GFS_CHECK_AHEAD 512u
-
-/* The bytes of a shard in a step. */
-static inline size_t gfs_check_step(unsigned shards) {
-  size_t step = GFS_CHECK_STEP / shards / GFS_CHECK_STEP_MIN * GFS_CHECK_STEP_MIN;
-  return step < GFS_CHECK_STEP_MIN ? GFS_CHECK_STEP_MIN : gfs_least(step, GFS_CHECK_STEP_MAX);
-}
-
-/* Prefetch bytes start .. end of shards of len bytes, one after the other: a kernel reads a line of
- * each in turn, which no prefetcher of a CPU follows for many shards. */
-static inline void gfs_prefetch_part(const uint8_t *const *shards, unsigned count, size_t len,
-                                     size_t start, size_t end) {
-  for (unsigned j = 0; start < len && j < count; j++)
-    gfs_prefetch_second(shards[j] + start, gfs_least(end, len) - start);
-}
-
 #endif

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "baked.h"
+#include "check_steps.h"
 #include "codec.h"
 #include "cpu.h"
 #include "ending.h"
 #include "inlining.h"
 #include "map.h"
-#include "prefetch.h"
 #include "sizes.h"
 
 /* The kernels that compute parities, NULL until a call needs them: by the number of parities, and
@@ -221,16 +221,10 @@ static gfsmith_status check(unsigned k, unsigned m, size_t len, const uint8_t *c
   if (len > 0 && status != GFSMITH_OK)
     return status;
   bool match = true;
-  size_t chunk = GFS_CHECK_BYTES / m / GFS_CACHE_LINE * GFS_CACHE_LINE, ahead = 0;
-  if (path != GFS_PATH_cached) {
-    ahead = GFS_CHECK_AHEAD;
-    chunk = gfs_check_step(count);
-    gfs_prefetch_part(shards, count, len, 0, ahead);
-  }
+  const gfs_check_steps steps = gfs_check_steps_of(
+      path, shards, count, len, GFS_CHECK_BYTES / m / GFS_CACHE_LINE * GFS_CACHE_LINE);
   for (size_t done = 0; match && done < len;) {
-    size_t part = gfs_least(len - done, chunk);
-    if (ahead > 0)
-      gfs_prefetch_part(shards, count, len, done + ahead, done + ahead + part);
+    size_t part = gfs_check_next(&steps, done);
     match = parities_match(&pass, part, shards, done);
     done += part;
   }

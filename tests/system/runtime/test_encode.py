@@ -112,7 +112,7 @@ CHECKED = (
     Mutant("parity[i] + offset", "parity[i]"),
     Mutant("c->shards[j] + offset", "c->shards[j]", within="part_matches"),
     Mutant("memcmp(dst[i], parity[i] + offset, len) != 0", "false"),
-    Mutant("ahead = GFS_CHECK_AHEAD;", "len = GFS_CHECK_AHEAD;"),
+    Mutant("done < len", "done < GFS_CHECK_AHEAD", within="gfs_check_part"),
     Mutant("done += part;", "done += part + 1;"),
 )
 
