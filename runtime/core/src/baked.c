@@ -59,6 +59,6 @@ const gfs_known_matrix *gfs_baked_find(const gfs_isa *isa, const gfs_field *fiel
 gfs_traits gfs_baked_traits(gfsmith_kernel *run) {
   for (const baked_row *row = baked_kernels; row->run != NULL; row++)
     if (row->run == run)
-      return (gfs_traits){row->store, row->prefetch};
+      return (gfs_traits){row->store, row->prefetch, false};
   return gfs_dispatch_traits(run);
 }

@@ -247,14 +247,7 @@ unsigned gfs_dispatch_wider(const gfs_isa *isa, unsigned inputs, unsigned output
 gfs_traits gfs_dispatch_traits(gfsmith_kernel *run) {
   for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++)
     if (kernels[n].run == run)
-      return (gfs_traits){kernels[n].store, kernels[n].prefetch};
-  return (gfs_traits){GFS_STORE_temporal, 0};
-}
-
-bool gfs_dispatch_is_delayed(gfsmith_kernel *run) {
-  for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++)
-    if (kernels[n].run == run)
-      return kernels[n].operation == GFS_OPERATION_dot && kernels[n].inputs == 0 &&
-             kernels[n].store == GFS_STORE_streaming && kernels[n].prefetch > 0;
-  return false;
+      return (gfs_traits){kernels[n].store, kernels[n].prefetch,
+                          kernels[n].operation == GFS_OPERATION_dot && kernels[n].inputs == 0};
+  return (gfs_traits){GFS_STORE_temporal, 0, false};
 }

@@ -57,7 +57,14 @@ typedef enum gfs_store { GFS_STORE_temporal, GFS_STORE_streaming } gfs_store;
 typedef struct gfs_traits {
   gfs_store store;
   unsigned prefetch; /* bytes ahead; 0: none */
+  bool any;          /* of dot with tables: it takes any number of inputs */
 } gfs_traits;
+
+/* Does a kernel with these traits prefetch any number of inputs and store around the cache? Its
+ * loads may wait for its stores (apply.c). */
+static inline bool gfs_traits_delay(gfs_traits traits) {
+  return traits.any && traits.store == GFS_STORE_streaming && traits.prefetch > 0;
+}
 
 /* The longest distance of a prefetch that suits short shards (GFS_PATH_distant). A longer one
  * leaves too many lines at the beginning of the shards to prefetch before the kernel begins. */
@@ -122,9 +129,5 @@ unsigned gfs_dispatch_wider(const gfs_isa *isa, unsigned inputs, unsigned output
 /* The accesses of a kernel that these functions choose; temporal stores and no prefetch for any
  * other function. */
 gfs_traits gfs_dispatch_traits(gfsmith_kernel *run);
-
-/* Is this a kernel with tables for any number of inputs that prefetches them and stores around the
- * cache? Its loads may wait for its stores (apply.c). */
-bool gfs_dispatch_is_delayed(gfsmith_kernel *run);
 
 #endif

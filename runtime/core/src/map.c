@@ -130,7 +130,7 @@ static void choose_dot(const recipe *r, unsigned wide, gfs_pass *pass) {
   if (pass->wide > 0)
     pass->wider = gfs_dispatch_kernel(r->isa, operation, inputs, pass->outputs, GFS_PATH_bulk);
   else
-    pass->delayed = gfs_dispatch_is_delayed(pass->kernel[GFS_PATH_bulk]);
+    pass->delayed = gfs_traits_delay(pass->traits);
   unsigned ahead = gfs_baked_traits(pass->kernel[GFS_PATH_distant]).prefetch;
   pass->near = ahead <= GFS_PREFETCH_NEAR ? ahead : 0;
 }

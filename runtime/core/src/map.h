@@ -26,7 +26,7 @@ typedef struct gfs_pass {
   gfsmith_kernel *kernel[GFS_PATHS]; /* of dot passes */
   gfs_traits traits;                 /* of kernel[GFS_PATH_bulk] */
   unsigned near; /* bytes ahead that kernel[GFS_PATH_distant] prefetches; 0: none, or further */
-  bool delayed;  /* gfs_dispatch_is_delayed of the kernels for shards in memory, if used */
+  bool delayed;  /* gfs_traits_delay of the kernels for shards in memory, if used */
   /* Of dot passes with tables, instead of a kernel for any number of sources in memory: one for
    * exactly `wide` sources, the last ones with coefficients 0; wide is 0 if there is none. */
   gfsmith_kernel *wider;

@@ -88,7 +88,6 @@ static void widen(batch *b, gfs_pass *pass, size_t inputs) {
   memset(b->tables + b->used, 0, bytes);
   b->used += bytes;
   pass->wide = wide;
-  pass->delayed = false;
   pass->wider = gfs_isal_kernel(b->isa, GFS_OPERATION_dot, wide, pass->outputs, b->path);
   if (b->map->widest < wide)
     b->map->widest = wide;
@@ -110,13 +109,13 @@ static void append_tables(batch *b, gfs_operation operation, unsigned outputs, s
   pass->tables = b->tables + b->used;
   gfs_isal_gather(b->isa->format, entries, b->call->stride, inputs, outputs, b->tables + b->used);
   b->used += inputs * outputs * b->entry;
-  if (operation == GFS_OPERATION_dot && b->path >= GFS_PATH_distant) {
-    pass->delayed = gfs_isal_is_delayed(b->isa, inputs, outputs);
-    if (pass->delayed)
-      pass->kernel[GFS_PATH_nearby] =
-          gfs_isal_kernel(b->isa, operation, inputs, outputs, GFS_PATH_nearby);
-    widen(b, pass, inputs);
-  }
+  if (operation != GFS_OPERATION_dot || b->path < GFS_PATH_distant)
+    return;
+  widen(b, pass, inputs);
+  pass->delayed = pass->wide == 0 && gfs_isal_is_delayed(b->isa, inputs, outputs);
+  if (pass->delayed)
+    pass->kernel[GFS_PATH_nearby] =
+        gfs_isal_kernel(b->isa, operation, inputs, outputs, GFS_PATH_nearby);
 }
 
 /* Compute outputs whose tables do not fit, or with more sources than a map allows: a part of the

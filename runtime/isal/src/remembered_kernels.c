@@ -17,7 +17,7 @@ typedef _Atomic(gfsmith_kernel *) memory;
 static memory met[GFS_OPERATION_xor + 1][FIXED_MAX + 1][GFS_PASS_MAX + 1][GFS_PATHS];
 /* gfs_dispatch_wider + 1, by inputs and outputs; 0: not looked up yet. */
 static _Atomic(uint8_t) met_wider[FIXED_MAX + 1][GFS_PASS_MAX + 1];
-/* gfs_dispatch_is_delayed + 1 of the kernel for any number of inputs, by outputs; 0: not looked up
+/* gfs_traits_delay + 1 of the kernel for any number of inputs, by outputs; 0: not looked up
  * yet. */
 static _Atomic(uint8_t) met_delayed[GFS_PASS_MAX + 1];
 static memory met_known[GFS_MATRICES + 1][GFS_PATHS]; /* +1: a build may have no known matrix */
@@ -62,7 +62,7 @@ bool gfs_isal_is_delayed(const gfs_isa *isa, size_t inputs, unsigned outputs) {
   unsigned known = atomic_load_explicit(&met_delayed[outputs], memory_order_relaxed);
   if (known != 0)
     return known - 1;
-  bool delayed = gfs_dispatch_is_delayed(any);
+  bool delayed = gfs_traits_delay(gfs_dispatch_traits(any));
   atomic_store_explicit(&met_delayed[outputs], (uint8_t)(delayed + 1), memory_order_relaxed);
   return delayed;
 }

@@ -20,8 +20,7 @@ gfsmith_kernel *gfs_isal_kernel(const gfs_isa *isa, gfs_operation operation, siz
 /* As gfs_dispatch_wider, with outputs from 1 to GFS_PASS_MAX and any number of inputs. */
 unsigned gfs_isal_wider(const gfs_isa *isa, size_t inputs, unsigned outputs);
 
-/* gfs_dispatch_is_delayed of gfs_isal_kernel(isa, GFS_OPERATION_dot, inputs, outputs,
- * GFS_PATH_bulk). */
+/* gfs_traits_delay of gfs_isal_kernel(isa, GFS_OPERATION_dot, inputs, outputs, GFS_PATH_bulk). */
 bool gfs_isal_is_delayed(const gfs_isa *isa, size_t inputs, unsigned outputs);
 
 /* The known matrix with the most rows, at most `left`, that equals the first rows of these entries
