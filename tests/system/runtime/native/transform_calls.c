@@ -72,12 +72,19 @@ static uintptr_t shard_of(unsigned row) {
 /* The products of a row in lines: bytes that tell the row. */
 enum { PRODUCT_BYTES = 32 };
 
-static void fill_products(unsigned row, uint8_t bytes[GFS_END_ROWS][PRODUCT_BYTES],
-                          const uint8_t *scale[GFS_END_ROWS]) {
+/* The shards of four rows in lines, and their products. */
+typedef struct ends {
+  uint8_t *shard[GFS_END_ROWS];
+  uint8_t bytes[GFS_END_ROWS][PRODUCT_BYTES];
+  const uint8_t *scale[GFS_END_ROWS];
+} ends;
+
+static void fill_ends(unsigned row, ends *e) {
   for (unsigned i = 0; i < GFS_END_ROWS; i++) {
+    e->shard[i] = (uint8_t *)shard_of(row + i);
     for (unsigned n = 0; n < PRODUCT_BYTES; n++)
-      bytes[i][n] = (uint8_t)(37 * (row + i) + n);
-    scale[i] = bytes[i];
+      e->bytes[i][n] = (uint8_t)(37 * (row + i) + n);
+    e->scale[i] = e->bytes[i];
   }
 }
 
@@ -85,14 +92,11 @@ static bool has_lines(unsigned row) { return row / GFS_END_ROWS % 3 != 2; }
 
 static bool read_lines(const void *context, const gfs_end *end) {
   (void)context;
-  const uint8_t *shard[GFS_END_ROWS];
-  for (unsigned i = 0; i < GFS_END_ROWS; i++)
-    shard[i] = (const uint8_t *)shard_of(end->row + i);
-  uint8_t bytes[GFS_END_ROWS][PRODUCT_BYTES];
-  const uint8_t *scale[GFS_END_ROWS];
-  fill_products(end->row, bytes, scale);
+  ends e;
+  fill_ends(end->row, &e);
+  const uint8_t *const *shard = (const uint8_t *const *)e.shard;
   if (has_lines(end->row) && record.scaled)
-    gfs_end_read_scaled(end, shard, LINES_AT, scale);
+    gfs_end_read_scaled(end, shard, LINES_AT, e.scale);
   else if (has_lines(end->row))
     gfs_end_read(end, shard, LINES_AT);
   return has_lines(end->row);
@@ -100,16 +104,12 @@ static bool read_lines(const void *context, const gfs_end *end) {
 
 static bool write_lines(const void *context, const gfs_end *end) {
   (void)context;
-  uint8_t *shard[GFS_END_ROWS];
-  for (unsigned i = 0; i < GFS_END_ROWS; i++)
-    shard[i] = (uint8_t *)shard_of(end->row + i);
-  uint8_t bytes[GFS_END_ROWS][PRODUCT_BYTES];
-  const uint8_t *scale[GFS_END_ROWS];
-  fill_products(end->row, bytes, scale);
+  ends e;
+  fill_ends(end->row, &e);
   if (has_lines(end->row) && record.scaled)
-    gfs_end_write_scaled(end, shard, LINES_AT, scale);
+    gfs_end_write_scaled(end, e.shard, LINES_AT, e.scale);
   else if (has_lines(end->row))
-    gfs_end_write(end, shard, LINES_AT);
+    gfs_end_write(end, e.shard, LINES_AT);
   return has_lines(end->row);
 }
 
