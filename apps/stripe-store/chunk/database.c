@@ -103,7 +103,7 @@ kept_status database_open(database *d, const char *path, uint64_t megabytes) {
   return status == KEPT_OK ? settings(d, megabytes) : status;
 }
 
-/* Only then, a transaction of one keeps the other from beginning one. */
+/* A transaction of one keeps the other from beginning one only if both have the same file. */
 bool database_is_same(database *d, database *other) {
   bool begun = database_begin(d) == KEPT_OK;
   sqlite3_busy_timeout(other->connection, 0);
