@@ -46,8 +46,8 @@ static bool whole(gfs_path path, size_t len, shape s) {
 }
 
 int main(void) {
-  const gfs_traits plain = {GFS_STORE_temporal, 0}, around = {GFS_STORE_streaming, 0},
-                   ahead = {GFS_STORE_streaming, 512};
+  const gfs_traits plain = {.store = GFS_STORE_temporal}, around = {.store = GFS_STORE_streaming},
+                   ahead = {.store = GFS_STORE_streaming, .prefetch = 512};
   /* In cache nothing is prefetched; short shards in memory always are. */
   REQUIRE(whole(GFS_PATH_cached, 4096, (shape){100, 8, 1, plain, 0}));
   REQUIRE(!whole(GFS_PATH_distant, 4032, (shape){4, 2, 1, around, 0}));
