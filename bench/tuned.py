@@ -10,6 +10,7 @@ import os
 import random
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +21,12 @@ from bench.options import OneLineParser, start
 from gfsmith.build import target as targets
 from gfsmith.build import tuned
 from gfsmith.build.target import Target
-from gfsmith.kernel import microarch
+from gfsmith.kernel import limits, microarch
 from gfsmith.kernel.isa import ISAS
+from gfsmith.kernel.limits import Limits
 from gfsmith.kernel.spec import Operation
 
-#: Bytes of a shard on each path.
-LENGTHS = {"cached": (1024, 4096, 16384), "nearby": (64,), "distant": (1024, 4096), "bulk": (16384, 65536)}
+LENGTHS = (64, 256, 1024, 4096, 16384, 65536)  #: bytes of a shard
 _ROW = "GFSMITH_TUNED("
 _ANY = 11  #: sources of kernels for any number: no kernel for a fixed number serves them
 _UPDATED = 3  #: the same for mad
@@ -34,7 +35,7 @@ _SHARDS = 5  #: data shards of the codecs that are updated
 
 def job(target: Target, path: str) -> Job:
     """Return the call that runs the kernel of a target."""
-    hint = CACHED if path == "cached" else STREAMING
+    hint = CACHED if path in targets.CACHED else STREAMING
     if target.code is not None:
         return Job(target.code.encode(), target.sources, target.outputs, hint)
     if target.operation is Operation.MAD:
@@ -44,6 +45,12 @@ def job(target: Target, path: str) -> Job:
     least = 1 if target.operation is Operation.XOR else 2
     matrix = np.random.default_rng(2).integers(least, 256 if least > 1 else 2, sources * target.outputs)
     return Job(matrix.astype(np.uint8), sources, target.outputs, hint)
+
+
+def lengths(target: Target, path: str, work: Job, known: Limits) -> list[int]:
+    """Return the lengths of shards for which the call takes this path on a CPU with these limits."""
+    same = replace(target, inputs=work.updated or work.k)
+    return [n for n in LENGTHS if targets.path_of(same, path not in targets.CACHED, n, known) == path]
 
 
 def _without(line: str) -> str:
@@ -61,13 +68,15 @@ def main() -> int:
             return 1
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     random.seed(1)
+    known = limits.of(microarch.host())
     print(f"{name}: speed of tuned kernels over the others, in calls of the library")
     with tempfile.TemporaryDirectory(prefix="gfsmith-tuned-") as folder:
         stripes = Stripes(Path(folder))
         libraries = [copy(Path(folder), "with", str), copy(Path(folder), "without", _without)]
         for entry in tuned.read(path).kernel:
-            work = job(targets.parse(entry.spec, ISAS[0]), entry.path)
-            for length in LENGTHS[entry.path]:
+            target = targets.parse(entry.spec, ISAS[0])
+            work = job(target, entry.path)
+            for length in lengths(target, entry.path, work, known):
                 stripes.report(f"{entry.spec} {entry.path}", libraries, work, length)
     return 0
 

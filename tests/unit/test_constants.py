@@ -30,6 +30,7 @@ PYTHON = [
     (field.POLYNOMIAL, HEADER, "GFSMITH_POLYNOMIAL"),
     (types.MAX_RANKS, COMPOSE, "GFSMITH_RANKS_MAX"),
     (types.MAX_EDGES, COMPOSE, "GFSMITH_EDGES_MAX"),
+    (min(found.first_cache for found in limits.table().values()), PATH, "GFS_FIRST_CACHE_LEAST"),
     (min(found.own_cache for found in limits.table().values()), PATH, "GFS_OWN_CACHE_LEAST"),
     (max(found.own_cache for found in limits.table().values()), PATH, "GFS_OWN_CACHE_MOST"),
     (defaults.PASS_MAX, "runtime/core/src/map.h", "GFS_PASS_MAX"),

@@ -34,6 +34,9 @@ ANY = 10  #: number of sources in measurements of kernels for any number
 BULK_MIN = 16 << 10
 
 
+#: Paths of calls whose shards are in a core's own caches (path.h).
+CACHED = ("cached", "second")
+
 #: Sets whose kernels are machine code, which can be loaded into this process.
 TUNABLE = tuple(isa for isa in ISAS if isa.encoding is not Encoding.C)
 
@@ -124,7 +127,10 @@ def path_of(target: Target, memory: bool, length: int, limits: Limits) -> str | 
     they are too large for the cached regime."""
     if memory:
         return "nearby" if length < limits.stream_min else "distant" if length < BULK_MIN else "bulk"
-    return "cached" if length * target.shards <= limits.own_cache else None
+    size = length * target.shards
+    if size > limits.own_cache:
+        return None
+    return "cached" if size <= limits.first_cache else "second"
 
 
 def _passes(target: Target, limit: int) -> list[int]:
@@ -165,9 +171,9 @@ def _rank(spec: KernelSpec, path: str) -> int:
     """Return the rank of gfs_dispatch_rank in dispatch.c, with fixed inputs before any number."""
     rank = 1
     if spec.store is Store.STREAMING:
-        rank = 0 if path in ("cached", "nearby") else 4 if spec.prefetch else 3
+        rank = 0 if path in (*CACHED, "nearby") else 4 if spec.prefetch else 3
     elif spec.prefetch:
-        rank = 0 if path == "cached" else 2
+        rank = 0 if path in CACHED else 2
     return 2 * rank + (spec.inputs is not None) if rank else 0
 
 

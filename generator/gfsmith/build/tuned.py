@@ -6,7 +6,7 @@ basis = "measured"               # or "model"
 
 [[kernel]]
 spec = "dot:10x4@gfni_avx512"    # as on the command line
-path = "cached"                  # of the runtime: cached, nearby, distant, bulk
+path = "cached"                  # of the runtime: cached, second, nearby, distant, bulk
 unroll = 2                       # the keys of a [[kernels]] table of gfsmith.toml
 gains = [{ length = 1024, speed = 1.16, low = 1.14, high = 1.19 }]
 
@@ -61,7 +61,7 @@ class Entry(_Strict):
     """One [[kernel]] table. The keys of KEYS are checked when kernels are generated."""
 
     spec: str
-    path: Literal["cached", "nearby", "distant", "bulk"]
+    path: Literal["cached", "second", "nearby", "distant", "bulk"]
     technique: str = "auto"
     circuit: str = "auto"
     width: int | Literal["auto"] = "auto"

@@ -62,7 +62,7 @@ size_t gfsmith_adaptive_policy(const gfsmith_adaptive *adaptive, const gfsmith_c
     text[0] = '\0';
   if (adaptive == NULL || codec == NULL || (size > 0 && text == NULL) || len == 0 ||
       codec->adaptive != &adaptive->base || codec->packets != NULL ||
-      gfs_path_of(codec->hint, codec->k + codec->m, len) == GFS_PATH_cached)
+      gfs_path_is_cached(gfs_path_of(codec->hint, codec->k + codec->m, len)))
     return 0;
   const gfs_attached *attached = (const gfs_attached *)codec->encoder->adaptive;
   gfsmith_adaptive *shared = gfs_coordinator_of(attached); /* the same object, for reading */

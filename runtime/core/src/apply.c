@@ -126,7 +126,7 @@ static bool steps_pay(const gfs_map *map, gfs_path path, size_t len) {
 }
 
 static cut cut_of(const gfs_map *map, gfs_path path, size_t len) {
-  if (path != GFS_PATH_cached && (near_of(map, path) > 0 || steps_pay(map, path, len)))
+  if (!gfs_path_is_cached(path) && (near_of(map, path) > 0 || steps_pay(map, path, len)))
     return fetched(map, path, len);
   return unfetched(map, path, len);
 }
@@ -263,21 +263,21 @@ void gfs_map_apply_short_stripes(const gfs_map *map, gfs_path path, size_t len,
   }
 }
 
-static void apply_cached(const gfs_map *map, size_t len, gfs_stripes s) {
+static void apply_cached(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
   const gfs_pass *pass = map->pass;
   for (size_t n = 0; n < s.count; n++) {
     const uint8_t *const *src = s.src + n * map->inputs;
     uint8_t *const *dst = s.dst + n * map->outputs;
     if (map->dots == 1)
-      pass->kernel[GFS_PATH_cached](len, map->inputs, pass->tables, src, dst);
+      pass->kernel[path](len, map->inputs, pass->tables, src, dst);
     else
-      gfs_map_apply_pieces(map, GFS_PATH_cached, len, src, dst);
+      gfs_map_apply_pieces(map, path, len, src, dst);
   }
 }
 
 void gfs_map_apply_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
-  if (path == GFS_PATH_cached)
-    apply_cached(map, len, s);
+  if (gfs_path_is_cached(path))
+    apply_cached(map, path, len, s);
   else if (len > gfs_next_stripe_bytes() / (map->inputs + map->outputs))
     for (size_t n = 0; n < s.count; n++)
       gfs_map_apply(map, GFSMITH_HINT_STREAMING, len, s.src + n * map->inputs,

@@ -24,7 +24,7 @@ static batch batch_of(const gfsmith_codec *codec, size_t len, size_t count, unsi
 }
 
 static gfsmith_hint hint_of(const batch *b) {
-  return b->path == GFS_PATH_cached ? GFSMITH_HINT_CACHED : GFSMITH_HINT_STREAMING;
+  return gfs_path_is_cached(b->path) ? GFSMITH_HINT_CACHED : GFSMITH_HINT_STREAMING;
 }
 
 /* Prefetch the first bytes of shards, gfs_next_stripe_bytes() of all together. */
@@ -37,7 +37,7 @@ static void fetch_shards(size_t len, unsigned count, const uint8_t *const *shard
 /* Prefetch the shards of the next stripe, if any, if two stripes fit in a core's own cache. The
  * repair of a parity that is always 0 reads none. */
 static void fetch_next(const batch *b, unsigned count, const uint8_t *const *shards) {
-  if (count > 0 && b->path != GFS_PATH_cached && b->len <= gfs_next_stripe_bytes() / count)
+  if (count > 0 && !gfs_path_is_cached(b->path) && b->len <= gfs_next_stripe_bytes() / count)
     fetch_shards(b->len, count, shards);
 }
 

@@ -35,7 +35,7 @@ static inline void gfs_check_fetch(const gfs_check_steps *steps, size_t start, s
 static inline gfs_check_steps gfs_check_steps_of(gfs_path path, const uint8_t *const *shards,
                                                  unsigned count, size_t len, size_t most) {
   gfs_check_steps steps = {shards, count, len, most, 0};
-  if (path == GFS_PATH_cached)
+  if (gfs_path_is_cached(path))
     return steps;
   size_t share = GFS_CHECK_STEP / count / GFS_CHECK_STEP_MIN * GFS_CHECK_STEP_MIN;
   share = share < GFS_CHECK_STEP_MIN ? GFS_CHECK_STEP_MIN : gfs_least(share, GFS_CHECK_STEP_MAX);

@@ -81,7 +81,7 @@ static checked_work cut_checked(const gfs_map *map, gfs_path path, size_t len,
   size_t fits = GFS_CHECK_BYTES / most_outputs(map) / GFS_CRC_LINE * GFS_CRC_LINE;
   w.piece = shards > SHARDS_FEW ? PIECE_MANY : PIECE_FEW;
   w.ahead = prefetch_distance(shards, len);
-  w.fetched = path != GFS_PATH_cached;
+  w.fetched = !gfs_path_is_cached(path);
   w.streamed = path >= GFS_PATH_distant && fits >= w.piece && checked->dst != NULL &&
                gfs_crc_shards_copy(checked->sums) && all_aligned(checked->dst, map->outputs);
   if (checked->dst == NULL)
@@ -231,7 +231,7 @@ bool gfs_map_apply_checked(const gfs_map *map, gfsmith_hint hint, size_t len,
   alignas(GFS_CRC_LINE) uint8_t buffer[GFS_CHECK_BYTES];
   unsigned shards = map->inputs + map->outputs;
   gfs_path path = gfs_path_of(hint, shards, len);
-  if (hint == GFSMITH_HINT_AUTO && path != GFS_PATH_cached)
+  if (hint == GFSMITH_HINT_AUTO && !gfs_path_is_cached(path))
     path = gfs_path_probed(path, shards, len, checked->src, map->inputs);
   checked_work w = cut_checked(map, path, len, checked);
   gfs_crc_encode *loop = fused_loop(&w);

@@ -8,7 +8,7 @@
 /* Do shards of this number and length come from memory? In a core's own cache a pass for the
  * checksums, which folds longer messages, is faster than pieces. */
 static bool in_memory(gfsmith_hint hint, unsigned shards, size_t len) {
-  return gfs_path_of(hint, shards, len) != GFS_PATH_cached;
+  return !gfs_path_is_cached(gfs_path_of(hint, shards, len));
 }
 
 /* The same, for a map that no coordinator cuts into pieces of its own. */

@@ -54,17 +54,18 @@ static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
   return codec;
 }
 
-/* The most bytes of a shard of a call that is in cache on every CPU. */
-static size_t cached_length(gfsmith_hint hint, unsigned shards) {
-  switch (hint) {
-  case GFSMITH_HINT_CACHED:
-    return SIZE_MAX;
-  case GFSMITH_HINT_AUTO:
-    return GFS_OWN_CACHE_LEAST / shards;
-  case GFSMITH_HINT_STREAMING:
-    break;
-  }
-  return 0;
+/* The most bytes of a shard of a call that runs the kernel of GFS_PATH_cached on every CPU. alike:
+ * it is also the kernel of GFS_PATH_second. */
+static size_t cached_length(gfsmith_hint hint, unsigned shards, bool alike) {
+  if (hint == GFSMITH_HINT_STREAMING)
+    return 0;
+  if (!alike)
+    return GFS_FIRST_CACHE_LEAST / shards;
+  return hint == GFSMITH_HINT_CACHED ? SIZE_MAX : GFS_OWN_CACHE_LEAST / shards;
+}
+
+static bool are_alike(gfsmith_kernel *const *kernels) {
+  return kernels[GFS_PATH_cached] == kernels[GFS_PATH_second];
 }
 
 bool gfs_any_missing(const uint8_t *const *pointers, size_t count) {
@@ -82,19 +83,25 @@ static void find_short_update(gfsmith_codec *codec) {
   codec->short_update = (gfs_short_update){0};
   if (codec->packets != NULL || encoder->mads != 1 || adders->most == 0 || !adders->sets)
     return;
+  const gfs_adder *adder = &adders->pass[0];
+  bool alike = are_alike(adder->set) && are_alike(adder->add[0]);
   codec->short_update = (gfs_short_update){
-      .most = cached_length(codec->hint, 1 + codec->m),
+      .most = cached_length(codec->hint, 1 + codec->m, alike),
       .tables = encoder->pass[encoder->dots].tables,
       .column = codec->m * encoder->entry,
-      .set = adders->pass[0].set[GFS_PATH_cached],
-      .add = adders->pass[0].add[0][GFS_PATH_cached],
+      .set = adder->set[GFS_PATH_cached],
+      .add = adder->add[0][GFS_PATH_cached],
   };
 }
 
 void gfs_codec_find_short(gfsmith_codec *codec) {
   bool encode = codec->packets == NULL && codec->encoder->dots == 1;
   encode = encode && gfs_may_end_calls(codec->isa);
-  codec->short_encode = encode ? cached_length(codec->hint, codec->k + codec->m) : 0;
+  codec->short_encode = 0;
+  if (encode) {
+    bool alike = are_alike(codec->encoder->pass->kernel);
+    codec->short_encode = cached_length(codec->hint, codec->k + codec->m, alike);
+  }
   find_short_update(codec);
 }
 

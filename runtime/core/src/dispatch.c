@@ -179,7 +179,7 @@ unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, 
   if (store == GFS_STORE_streaming)
     return path >= GFS_PATH_distant ? streaming_rank(path, prefetch) : 0;
   if (prefetch > 0)
-    return path == GFS_PATH_cached ? 0 : 2;
+    return gfs_path_is_cached(path) ? 0 : 2;
   return 1;
 }
 

@@ -90,9 +90,9 @@ static inline void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t l
                                  const uint8_t *const *src, uint8_t *const *dst) {
   unsigned shards = map->inputs + map->outputs;
   gfs_path path = gfs_path_of(hint, shards, len);
-  if (path == GFS_PATH_cached && map->dots == 1)
-    map->pass->kernel[GFS_PATH_cached](len, map->inputs, map->pass->tables, src, dst);
-  else if (path == GFS_PATH_cached || map->adaptive == NULL ||
+  if (gfs_path_is_cached(path) && map->dots == 1)
+    map->pass->kernel[path](len, map->inputs, map->pass->tables, src, dst);
+  else if (gfs_path_is_cached(path) || map->adaptive == NULL ||
            gfs_adaptive_is_quiet(map->adaptive, len)) {
     if (hint == GFSMITH_HINT_AUTO)
       path = gfs_path_probed(path, shards, len, src, map->inputs);

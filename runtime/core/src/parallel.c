@@ -95,7 +95,7 @@ static void cut_tasks(shared_call *call, const gfsmith_executor *executor) {
 static void share(shared_call *call, const gfsmith_executor *executor) {
   /* The location of the shards depends on the whole call, of which a part would fit in a cache. */
   unsigned shards = call->inputs + call->outputs;
-  bool cached = gfs_path_of(call->codec->hint, shards, call->len) == GFS_PATH_cached;
+  bool cached = gfs_path_is_cached(gfs_path_of(call->codec->hint, shards, call->len));
   call->hint = cached ? GFSMITH_HINT_CACHED : GFSMITH_HINT_STREAMING;
   cut_tasks(call, executor);
   if (call->tasks > 1) {

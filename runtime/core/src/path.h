@@ -9,7 +9,8 @@
 
 /* The location of the shards of a call, as far as it affects the choice of kernels. */
 typedef enum gfs_path {
-  GFS_PATH_cached,  /* in cache: no prefetch, ordinary stores */
+  GFS_PATH_cached,  /* in a first-level cache: no prefetch, ordinary stores */
+  GFS_PATH_second,  /* in a second-level cache: the same, and other kernels may be tuned */
   GFS_PATH_nearby,  /* in memory, but too short for streaming stores: prefetch, ordinary stores */
   GFS_PATH_distant, /* in memory: prefetch, streaming stores */
   GFS_PATH_bulk,    /* the same with long shards, for which other kernels may be tuned */
@@ -19,6 +20,9 @@ typedef enum gfs_path {
 /* The limits between paths that differ between CPUs. The generator derives them from measurements
  * (generator/gfsmith/kernel/limits.py); `gen` writes them to tuned.inc. */
 typedef struct gfs_limits {
+  /* The most bytes of a call whose shards are assumed to be in the first-level cache, beside the
+   * stack and the pointers of the call. */
+  size_t first_cache;
   /* The most bytes of a call whose shards are assumed to be in a core's own cache: half of its
    * second level. */
   size_t own_cache;
@@ -30,7 +34,10 @@ typedef struct gfs_limits {
 /* The limits of this CPU; those of the best compromise if it is unknown. */
 const gfs_limits *gfs_limits_here(void);
 
-/* The least own_cache of all CPUs. The path of a call within it needs no look-up. */
+/* The least first_cache of all CPUs. The path of a call within it needs no look-up. */
+#define GFS_FIRST_CACHE_LEAST (((size_t)32 << 10) - 512)
+
+/* The least own_cache of all CPUs. */
 #define GFS_OWN_CACHE_LEAST ((size_t)128 << 10)
 
 /* The greatest own_cache of all CPUs. */
@@ -55,17 +62,20 @@ static inline size_t gfs_next_stripe_bytes(void) { return gfs_limits_here()->own
 /* Is `len` from 1 to `most`? */
 static inline bool gfs_length_within(size_t len, size_t most) { return len - 1 < most; }
 
-/* Is a call assumed to be in a cache of this many bytes? */
-static inline bool gfs_is_cached(gfsmith_hint hint, unsigned shards, size_t len, size_t cache) {
-  bool fits = len <= cache && len * shards <= cache;
-  return hint == GFSMITH_HINT_CACHED || (hint == GFSMITH_HINT_AUTO && fits);
+/* Do shards of len bytes fit in a cache of this many bytes? */
+static inline bool gfs_fit(unsigned shards, size_t len, size_t cache) {
+  return len <= cache && len * shards <= cache;
 }
+
+/* Are the shards of a call on this path in a core's own caches? */
+static inline bool gfs_path_is_cached(gfs_path path) { return path <= GFS_PATH_second; }
 
 /* The path of a call on a CPU with these limits. */
 static inline gfs_path gfs_path_within(const gfs_limits *limits, gfsmith_hint hint, unsigned shards,
                                        size_t len) {
-  if (gfs_is_cached(hint, shards, len, limits->own_cache))
-    return GFS_PATH_cached;
+  if (hint == GFSMITH_HINT_CACHED ||
+      (hint == GFSMITH_HINT_AUTO && gfs_fit(shards, len, limits->own_cache)))
+    return gfs_fit(shards, len, limits->first_cache) ? GFS_PATH_cached : GFS_PATH_second;
   if (len < limits->stream_min)
     return GFS_PATH_nearby;
   return len < GFS_BULK_MIN ? GFS_PATH_distant : GFS_PATH_bulk;
@@ -73,7 +83,7 @@ static inline gfs_path gfs_path_within(const gfs_limits *limits, gfsmith_hint hi
 
 /* The path of a call on this number of shards of len bytes, inputs and outputs together. */
 static inline gfs_path gfs_path_of(gfsmith_hint hint, unsigned shards, size_t len) {
-  return gfs_is_cached(hint, shards, len, GFS_OWN_CACHE_LEAST)
+  return hint != GFSMITH_HINT_STREAMING && gfs_fit(shards, len, GFS_FIRST_CACHE_LEAST)
              ? GFS_PATH_cached
              : gfs_path_within(gfs_limits_here(), hint, shards, len);
 }

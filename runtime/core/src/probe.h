@@ -10,7 +10,7 @@
 /* The most bytes of all shards of a call that is not probed. */
 #define GFS_PROBED_ABOVE ((size_t)512 << 10)
 
-/* The path of a call without a hint whose path by its size is `path`: GFS_PATH_cached if eight
+/* The path of a call without a hint whose path by its size is `path`: GFS_PATH_second if eight
  * lines of the sources answer as fast as the shared cache. Prefetches in steps and streaming stores
  * pay only for shards in memory. Calls of up to GFS_PROBED_ABOVE bytes keep their path, as the
  * time of the answers is not small compared with theirs; so do CPUs without a clock of some

@@ -65,7 +65,8 @@ static void enter_short(const gfs_isa *isa, unsigned k, unsigned m, gfsmith_kern
   if (!gfs_may_end_calls(isa) || atomic_load_explicit(&sums->most[k], memory_order_relaxed) != 0)
     return;
   atomic_store_explicit(&sums->kernel[k], kernel, memory_order_relaxed);
-  atomic_store(&sums->most[k], GFS_OWN_CACHE_LEAST / (k + m));
+  bool alike = find_generator(isa, k, m, GFS_PATH_second) == kernel;
+  atomic_store(&sums->most[k], (alike ? GFS_OWN_CACHE_LEAST : GFS_FIRST_CACHE_LEAST) / (k + m));
   if (gfs_dispatch_isa() != isa)
     atomic_store(&sums->most[k], 0);
 }
@@ -90,7 +91,7 @@ gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, g
 
 void gfs_raid_run(const gfs_raid_pass *pass, gfs_path path, size_t len, const uint8_t *const *src,
                   uint8_t *const *dst) {
-  if (path == GFS_PATH_cached) {
+  if (gfs_path_is_cached(path)) {
     pass->kernel(len, pass->inputs, pass->tables, src, dst);
     return;
   }

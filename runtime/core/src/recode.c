@@ -214,7 +214,7 @@ gfsmith_status gfs_recode_create(gfs_recode **out, const gfs_dense_repair *dense
 size_t gfs_recode_bytes(const gfs_recode *recode) { return recode != NULL ? recode->bytes : 0; }
 
 bool gfs_recode_pays(const gfs_recode *recode, gfsmith_hint hint, unsigned shards, size_t len) {
-  return recode != NULL && len >= LENGTH_MIN && gfs_path_of(hint, shards, len) == GFS_PATH_cached;
+  return recode != NULL && len >= LENGTH_MIN && gfs_path_is_cached(gfs_path_of(hint, shards, len));
 }
 
 void gfs_recode_destroy(gfs_recode *recode) {

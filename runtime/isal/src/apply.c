@@ -15,7 +15,8 @@
 
 /* Run a call of one pass in cache, the most common case, with the least overhead before the kernel.
  * False if it is not such a call. */
-static bool apply_at_once(const gfs_isal_call *call, gfs_operation operation, const gfs_isa *isa) {
+static bool apply_at_once(const gfs_isal_call *call, gfs_operation operation, const gfs_isa *isa,
+                          gfs_path path) {
   size_t entry = gfs_tables_entry(isa->format);
   if (call->outputs > GFS_PASS_MAX || call->inputs * call->outputs * entry > AT_ONCE_BYTES)
     return false;
@@ -25,14 +26,14 @@ static bool apply_at_once(const gfs_isal_call *call, gfs_operation operation, co
     if (known != NULL && known->outputs < outputs)
       return false;
     if (known != NULL) {
-      gfsmith_kernel *kernel = gfs_isal_known_kernel(isa, known, GFS_PATH_cached);
+      gfsmith_kernel *kernel = gfs_isal_known_kernel(isa, known, path);
       kernel(call->len, call->inputs, NULL, call->src, call->dst);
       return true;
     }
     if (outputs == 1 && gfs_isal_all_ones(call->entries, call->inputs))
       return false;
   }
-  gfsmith_kernel *kernel = gfs_isal_kernel(isa, operation, call->inputs, outputs, GFS_PATH_cached);
+  gfsmith_kernel *kernel = gfs_isal_kernel(isa, operation, call->inputs, outputs, path);
   if (kernel == NULL)
     return false;
   alignas(GFS_CACHE_LINE) uint8_t tables[AT_ONCE_BYTES];
@@ -53,6 +54,6 @@ void gfs_isal_apply(const gfs_isal_call *call, gfs_operation operation) {
       gfs_least(call->inputs, GFSMITH_MAX_SHARDS) + gfs_least(call->outputs, GFSMITH_MAX_SHARDS);
   gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, (unsigned)shards, call->len);
   path = gfs_path_probed(path, (unsigned)shards, call->len, call->src, (unsigned)call->inputs);
-  if (path != GFS_PATH_cached || !apply_at_once(call, operation, isa))
+  if (!gfs_path_is_cached(path) || !apply_at_once(call, operation, isa, path))
     gfs_isal_apply_passes(call, operation, isa, path);
 }

@@ -55,7 +55,7 @@ static void run(batch *b, size_t from, size_t inputs) {
   const uint8_t *const *src = call->src + from;
   uint8_t *const *dst = call->dst + b->first;
   map->inputs = (unsigned)inputs;
-  if (b->path == GFS_PATH_cached && map->dots == 1)
+  if (gfs_path_is_cached(b->path) && map->dots == 1)
     map->pass->kernel[b->path](call->len, inputs, map->pass->tables, src, dst);
   else if (map->dots > 0)
     gfs_map_apply_pieces(map, b->path, call->len, src, dst);

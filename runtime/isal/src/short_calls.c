@@ -34,8 +34,8 @@ static bool rows_are_matrices(const uint8_t *entries, size_t inputs, size_t outp
 
 /* The best kernel for dot in cache: of the known matrix or of the sum that the tables contain, else
  * `dense`; NULL if several kernels are needed. Short calls of this shape then know the matrix. */
-static gfsmith_kernel *compared(gfsmith_kernel *dense, const uint8_t *entries, size_t inputs,
-                                size_t outputs) {
+static gfsmith_kernel *compared(gfsmith_kernel *dense, gfs_path path, const uint8_t *entries,
+                                size_t inputs, size_t outputs) {
   const gfs_isa *isa = gfs_dispatch_isa();
   const gfs_known_matrix *known = gfs_isal_known(isa, entries, inputs, outputs);
   if (known != NULL && known->outputs < outputs)
@@ -44,9 +44,9 @@ static gfsmith_kernel *compared(gfsmith_kernel *dense, const uint8_t *entries, s
       known != NULL ? gfs_isal_known_kernel(isa, known, GFS_PATH_cached) : NULL;
   gfs_isal_meet(entries, inputs, outputs, kernel);
   if (kernel != NULL)
-    return kernel;
+    return gfs_isal_known_kernel(isa, known, path);
   if (outputs == 1 && gfs_isal_all_ones(entries, inputs))
-    return gfs_isal_kernel(isa, GFS_OPERATION_xor, inputs, 1, GFS_PATH_cached);
+    return gfs_isal_kernel(isa, GFS_OPERATION_xor, inputs, 1, path);
   return dense;
 }
 
@@ -58,8 +58,9 @@ gfsmith_kernel *gfs_isal_dot(int len, int k, int rows, const uint8_t *entries) {
       atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_dot][rows], memory_order_relaxed);
   if (kernel == NULL || !rows_are_matrices(entries, (size_t)k, (size_t)rows))
     return NULL;
-  bool compare =
-      len > GFS_ISAL_UNSEARCHED || (gfs_isal_compares(len, k, rows) &&
-                                    gfs_isal_met((size_t)k, (size_t)rows) == GFS_ISAL_MET_NOTHING);
-  return compare ? compared(kernel, entries, (size_t)k, (size_t)rows) : kernel;
+  gfs_path path = gfs_path_of(GFSMITH_HINT_CACHED, (unsigned)(k + rows), (size_t)len);
+  bool compare = len > GFS_ISAL_UNSEARCHED || path == GFS_PATH_second ||
+                 (gfs_isal_compares(len, k, rows) &&
+                  gfs_isal_met((size_t)k, (size_t)rows) == GFS_ISAL_MET_NOTHING);
+  return compare ? compared(kernel, path, entries, (size_t)k, (size_t)rows) : kernel;
 }

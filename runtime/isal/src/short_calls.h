@@ -79,8 +79,8 @@ static inline gfsmith_kernel *gfs_isal_short_dot(int len, int k, int rows, const
 /* The same for longer shards, if the matrix is the one that is kept for its shape, or if no search
  * for a known matrix pays. NULL: gfs_isal_dot may know one. */
 static inline gfsmith_kernel *gfs_isal_met_dot(int len, int k, int rows, const uint8_t *entries) {
-  if (!gfs_isal_within(len, GFS_OWN_CACHE_LEAST) || !gfs_isal_shape_is_short(k, rows) ||
-      (size_t)len * (size_t)(k + rows) > GFS_OWN_CACHE_LEAST)
+  if (!gfs_isal_within(len, GFS_FIRST_CACHE_LEAST) || !gfs_isal_shape_is_short(k, rows) ||
+      (size_t)len * (size_t)(k + rows) > GFS_FIRST_CACHE_LEAST)
     return NULL;
   unsigned met = gfs_isal_met((size_t)k, (size_t)rows);
   gfsmith_kernel *kernel = met - 1 < GFS_ISAL_MET_TABLES

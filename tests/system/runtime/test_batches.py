@@ -37,7 +37,7 @@ MUTANTS = (
     Mutant("n + 1 < s.count || s.more", "n + 1 < s.count", within="gfs_map_apply_short_stripes"),
     Mutant("s.count + s.more", "s.count", within="gfsmith_encode_strided"),
     Mutant("len > gfs_next_stripe_bytes() / (map->inputs + map->outputs)", "false"),
-    Mutant("path == GFS_PATH_cached", "false", within="gfs_map_apply_stripes"),
+    Mutant("gfs_path_is_cached(path)", "false", within="gfs_map_apply_stripes"),
     Mutant("gfs_least(count, GFS_OWN_CACHE_MOST)", "1"),
     # Arguments that are not checked, or not before a stripe is written.
     Mutant("count * codec->k", "codec->k", within="stripes_valid"),

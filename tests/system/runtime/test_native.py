@@ -40,7 +40,7 @@ PROBE_ERRORS = (
     Mutant("time_of_lines(len, src, inputs) <= MOST_TICKS", "0"),
     Mutant("time_of_lines(len, src, inputs) <= MOST_TICKS", "1"),
     Mutant("len * shards <= GFS_PROBED_ABOVE", "len * shards < GFS_PROBED_ABOVE"),
-    Mutant("path == GFS_PATH_cached", "0", within="gfs_path_probed"),
+    Mutant("gfs_path_is_cached(path)", "0", within="gfs_path_probed"),
     Mutant("len / (2 * LINES) * (2 * n + 1)", "len / LINES * (2 * n + 1)"),
     Mutant("inputs * (2 * n + 1) / (2 * LINES)", "inputs * (2 * n + 2) / (2 * LINES)"),
 )
@@ -54,7 +54,7 @@ STEP_ERRORS = (
     Mutant("map->dots == 1", "true", within="steps_pay"),
     Mutant("len < LONG_SHARD", "false", within="steps_pay"),
     Mutant(
-        "path != GFS_PATH_cached && (near_of(map, path) > 0 || steps_pay(map, path, len))",
+        "!gfs_path_is_cached(path) && (near_of(map, path) > 0 || steps_pay(map, path, len))",
         "near_of(map, path) > 0 || steps_pay(map, path, len)",
     ),
     Mutant("near > 0", "false", within="fetched"),
@@ -111,7 +111,7 @@ def test_calls_in_a_sandbox(compiler: Compiler) -> None:
 
 
 def test_a_clock_in_the_sandbox_is_detected(compiler: Compiler) -> None:
-    mutant = Mutant("hint == GFSMITH_HINT_AUTO && path != GFS_PATH_cached", "path != GFS_PATH_cached")
+    mutant = Mutant("hint == GFSMITH_HINT_AUTO && !gfs_path_is_cached(path)", "!gfs_path_is_cached(path)")
     wrong = compiler.link_error(compiler.compile("sandbox"), mutant, runtime_sources())
     assert run_program(wrong, 60).returncode != 0
 

@@ -51,7 +51,8 @@ def test_passes_are_balanced_and_known_matrices_take_one() -> None:
 @pytest.mark.parametrize(
     ("memory", "length", "path"),
     [
-        (False, 4096, "cached"),
+        (False, 2048, "cached"),
+        (False, 4096, "second"),
         (False, 1 << 20, None),
         (True, 512, "nearby"),
         (True, 4096, "distant"),
@@ -59,7 +60,7 @@ def test_passes_are_balanced_and_known_matrices_take_one() -> None:
     ],
 )
 def test_the_path_depends_on_regime_and_length(memory: bool, length: int, path: str | None) -> None:
-    assert path_of(parse("dot:10x4", BEST), memory, length, Limits(512 << 10, 1024)) == path
+    assert path_of(parse("dot:10x4", BEST), memory, length, Limits(32 << 10, 512 << 10, 1024)) == path
 
 
 def test_all_targets_of_a_build_are_its_functions_on_one_set() -> None:

@@ -48,16 +48,20 @@ def test_no_other_value_has_a_smaller_loss_on_the_worst_known_cpu(least: int) ->
 def test_a_cpu_uses_its_own_measurements_only() -> None:
     table = limits.table()
     least = {name: found.stream_min for name, found in table.items()}
-    assert least["znver3"] == 2048 and least["znver4"] == 128 and least["znver5"] == 256
+    assert least["znver3"] == 2048 and least["znver4"] == 128 and least["znver5"] == 1024
     assert least["sapphirerapids"] == 4096
     assert least["haswell"] == stream_min(s for s in limits.STORES if not s.gfni)
     assert least["icelake-server"] == stream_min(s for s in limits.STORES if s.gfni)
 
 
-def test_half_of_the_second_level_is_own_cache() -> None:
+def test_the_caches_of_a_cpu_determine_its_limits() -> None:
+    """First the whole first level but for the lines of the call, then half of the second level."""
     table = limits.table()
-    assert list(table) == [*limits.SECOND_LEVEL, "generic"] == [*(c.name for c in MICROARCHS), "generic"]
+    names = [*(c.name for c in MICROARCHS), "generic"]
+    assert list(table) == [*limits.SECOND_LEVEL, "generic"] == [*limits.FIRST_LEVEL, "generic"] == names
+    assert all(table[name].first_cache == kib * 1024 - 512 for name, kib in limits.FIRST_LEVEL.items())
     assert all(table[name].own_cache == kib * 512 for name, kib in limits.SECOND_LEVEL.items())
+    assert all(found.first_cache < found.own_cache for found in table.values())
     sizes = [found.own_cache for name, found in table.items() if name != "generic"]
     generic = table["generic"].own_cache
     worst = max(max(generic / size, size / generic) for size in sizes)

@@ -60,8 +60,9 @@ def axes(target: Target, path: str) -> dict[str, tuple[int | str, ...]]:
     found["order"] = tuple(order.value for order in Order)
     if target.operation is not Operation.XOR:
         found["placement"] = tuple(placement.value for placement in Placement)
-    found["prefetch"] = _DISTANCE[:3] if path == "cached" else _DISTANCE
-    if path != "cached":
+    cached = path in targets.CACHED
+    found["prefetch"] = _DISTANCE[:3] if cached else _DISTANCE
+    if not cached:
         found["hint"] = ("t0", "t1", "nta")
     if path in ("distant", "bulk") and target.operation is not Operation.MAD:
         found["store"] = tuple(store.value for store in Store)

@@ -100,7 +100,8 @@ static void finish(gfsmith_codec *codec, unsigned k, unsigned m) {
 
 /* The path of a call at the bounds that path.h explains. */
 static void paths(void) {
-  const gfs_limits limits = {.own_cache = (size_t)512 << 10, .stream_min = 1024};
+  const gfs_limits limits = {
+      .first_cache = 32000, .own_cache = (size_t)512 << 10, .stream_min = 1024};
   const gfsmith_hint A = GFSMITH_HINT_AUTO, C = GFSMITH_HINT_CACHED, S = GFSMITH_HINT_STREAMING;
   const struct {
     gfsmith_hint hint;
@@ -108,11 +109,13 @@ static void paths(void) {
     size_t len;
     gfs_path path;
   } cases[] = {
-      {A, 14, 1, GFS_PATH_cached},        {A, 16, 32768, GFS_PATH_cached},
-      {A, 16, 32769, GFS_PATH_bulk},      {A, 255, 2056, GFS_PATH_cached},
+      {A, 14, 1, GFS_PATH_cached},        {A, 16, 2000, GFS_PATH_cached},
+      {A, 16, 2001, GFS_PATH_second},     {C, 16, 2000, GFS_PATH_cached},
+      {C, 16, 2001, GFS_PATH_second},     {A, 16, 32768, GFS_PATH_second},
+      {A, 16, 32769, GFS_PATH_bulk},      {A, 255, 2056, GFS_PATH_second},
       {A, 255, 2057, GFS_PATH_distant},   {A, 2, SIZE_MAX, GFS_PATH_bulk},
-      {A, 255, SIZE_MAX, GFS_PATH_bulk},  {C, 2, SIZE_MAX, GFS_PATH_cached},
-      {C, 255, 1 << 20, GFS_PATH_cached}, {S, 2, 1023, GFS_PATH_nearby},
+      {A, 255, SIZE_MAX, GFS_PATH_bulk},  {C, 2, SIZE_MAX, GFS_PATH_second},
+      {C, 255, 1 << 20, GFS_PATH_second}, {S, 2, 1023, GFS_PATH_nearby},
       {S, 2, 1024, GFS_PATH_distant},     {S, 255, 1, GFS_PATH_nearby},
       {S, 255, 1024, GFS_PATH_distant},   {S, 2, 16383, GFS_PATH_distant},
       {S, 2, 16384, GFS_PATH_bulk},

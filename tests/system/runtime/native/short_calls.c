@@ -103,9 +103,19 @@ static void require_short(const gfsmith_codec *codec, size_t encoded, size_t upd
   REQUIRE(codec->short_update.most == (codec->encoder->mads == 1 ? updated : 0));
 }
 
+/* Let one kernel serve both levels of cache, as on a CPU without tuned kernels. */
+static void serve_both(gfsmith_codec *codec) {
+  gfs_adder *adder = codec->adders->pass;
+  gfsmith_kernel **kernels[] = {codec->encoder->pass->kernel, adder->set, adder->add[0]};
+  for (unsigned n = 0; n < sizeof kernels / sizeof kernels[0]; n++)
+    kernels[n][GFS_PATH_second] = kernels[n][GFS_PATH_cached];
+  gfs_codec_find_short(codec);
+}
+
 static void test_hints(unsigned k, unsigned m) {
   gfsmith_codec *codec;
   REQUIRE(gfsmith_codec_create(&codec, "cauchy", k, m) == GFSMITH_OK);
+  serve_both(codec);
   require_short(codec, GFS_OWN_CACHE_LEAST / (k + m), GFS_OWN_CACHE_LEAST / (1 + m));
   for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++)
     if (n == 0 || (k == 10 && m == 4))
@@ -116,6 +126,73 @@ static void test_hints(unsigned k, unsigned m) {
   REQUIRE(gfsmith_codec_hint(codec, GFSMITH_HINT_CACHED) == GFSMITH_OK);
   require_short(codec, SIZE_MAX, SIZE_MAX);
   test_codec(codec, lengths[0]);
+  gfsmith_codec_destroy(codec);
+}
+
+static struct {
+  gfsmith_kernel *first;
+  unsigned calls;
+} second;
+
+static void count_second(size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src,
+                         uint8_t *const *dst) {
+  second.calls++;
+  second.first(len, k, coeffs, src, dst);
+}
+
+/* Let calls of these kernels in the second level be counted. */
+static void replace(gfsmith_kernel **kernels) {
+  second.first = kernels[GFS_PATH_cached];
+  kernels[GFS_PATH_second] = count_second;
+}
+
+static void require_second(const gfsmith_codec *codec, refused *call, size_t len, unsigned calls) {
+  REQUIRE(call(codec, len) == GFSMITH_OK && second.calls == calls);
+  second.calls = 0;
+}
+
+static gfsmith_status encode_two(const void *of, size_t len) {
+  const gfsmith_codec *codec = of;
+  const uint8_t *sources[2 * MOST_DATA];
+  uint8_t *parities[2 * MOST_PARITIES];
+  for (unsigned n = 0; n < 2 * codec->k; n++)
+    sources[n] = shard[n % codec->k];
+  for (unsigned n = 0; n < 2 * codec->m; n++)
+    parities[n] = shard[codec->k + n % codec->m];
+  return gfsmith_encode_stripes(codec, len, 2, sources, parities);
+}
+
+/* Calls that fit into the first level of the cache run its kernel, longer ones that of the second
+ * level. */
+static void test_levels(void) {
+  enum { K = 10, M = 4 };
+  gfsmith_codec *codec;
+  REQUIRE(gfsmith_codec_create(&codec, "cauchy", K, M) == GFSMITH_OK);
+  serve_both(codec);
+  size_t first = gfs_limits_here()->first_cache / (K + M);
+  for (gfsmith_hint hint = GFSMITH_HINT_AUTO; hint <= GFSMITH_HINT_CACHED; hint++) {
+    replace(codec->encoder->pass->kernel);
+    REQUIRE(gfsmith_codec_hint(codec, hint) == GFSMITH_OK);
+    require_short(codec, GFS_FIRST_CACHE_LEAST / (K + M),
+                  hint == GFSMITH_HINT_CACHED ? SIZE_MAX : GFS_OWN_CACHE_LEAST / (1 + M));
+    require_second(codec, encode, first, 0);
+    require_second(codec, encode, first + 1, 1);
+    require_second(codec, encode_two, first / 2, 0);
+    require_second(codec, encode_two, first / 2 + 1, 2);
+    serve_both(codec);
+  }
+  gfs_adder *adder = codec->adders->pass;
+  for (unsigned n = 0; n < 2; n++) {
+    replace(n == 0 ? adder->set : adder->add[0]);
+    gfs_codec_find_short(codec);
+    require_short(codec, SIZE_MAX, GFS_FIRST_CACHE_LEAST / (1 + M));
+    serve_both(codec);
+  }
+  replace(adder->add[0]);
+  gfs_codec_find_short(codec);
+  first = gfs_limits_here()->first_cache / (1 + M);
+  require_second(codec, update, first, 0);
+  require_second(codec, update, first + 1, 1);
   gfsmith_codec_destroy(codec);
 }
 
@@ -211,6 +288,7 @@ int main(void) {
     for (unsigned m = 1; m <= MOST_PARITIES; m++)
       test_hints(k, m);
   test_packets();
+  test_levels();
   test_sums_of_few();
   /* First with as many data shards as a known matrix of P and Q has. */
   test_raid((array){4, 3}, lengths[0]);

@@ -13,7 +13,7 @@ import optuna
 import pytest
 
 from gfsmith.build import config
-from gfsmith.build.target import parse, path_of, reference
+from gfsmith.build.target import CACHED, parse, path_of, reference
 from gfsmith.explore.tune import search, space, study
 from gfsmith.explore.tune.result import Phase, Regime
 from gfsmith.explore.tune.space import Plan
@@ -160,11 +160,12 @@ def test_measurements_survive_an_interruption() -> None:
 
 
 def test_cells_keep_the_regimes_apart() -> None:
-    limits = Limits(512 << 10, 1024)
+    limits = Limits(32 << 10, 512 << 10, 1024)
     settings = study.Settings((512, 1024, 16384, 1 << 20), tuple(Regime), 1, 5, 9, 1, "gfs", limits)
     found = study.cells(TARGET, settings)
     assert {p: [(c.regime, c.length) for c in cs] for p, cs in found.items()} == {
-        "cached": [(Regime.CACHED, 512), (Regime.CACHED, 1024), (Regime.CACHED, 16384)],
+        "cached": [(Regime.CACHED, 512), (Regime.CACHED, 1024)],
+        "second": [(Regime.CACHED, 16384)],
         "nearby": [(Regime.MEMORY, 512)],
         "distant": [(Regime.MEMORY, 1024)],
         "bulk": [(Regime.MEMORY, 16384), (Regime.MEMORY, 1 << 20)],
@@ -176,9 +177,10 @@ def test_the_reference_is_the_kernel_of_the_build() -> None:
     text = BUILD + '[[kernels]]\noperation = "dot"\nshapes = ["nx2"]\nstore = "streaming"\n'
     text += '[[kernels]]\noperation = "dot"\nshapes = ["3x2"]\nprefetch = 256\nisas = ["avx2"]\n'
     specs = config.specs(config.parse("[generator]\nisas = ['avx2']\n" + text, "build"), "build")
-    found = {p: reference(TARGET, p, specs, "gfs")[0].symbol for p in ("cached", "nearby", "distant", "bulk")}
+    found = {p: reference(TARGET, p, specs, "gfs")[0].symbol for p in (*CACHED, "nearby", "distant", "bulk")}
     assert found == {
         "cached": "gfs_dot_3x2__avx2_u2_steps",
+        "second": "gfs_dot_3x2__avx2_u2_steps",
         "nearby": "gfs_dot_3x2__avx2_u2_steps_p256t0",
         "distant": "gfs_dot_nx2__avx2_u2_nt",
         "bulk": "gfs_dot_nx2__avx2_u2_nt",
