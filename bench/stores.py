@@ -24,7 +24,10 @@ def _library(folder: Path, least: int) -> ctypes.CDLL:
     """Return a copy of the library whose shortest shard with streaming stores has `least` bytes."""
 
     def change(line: str) -> str:
-        return line.rsplit(",", 1)[0] + f", {least})" if line.startswith("GFSMITH_TUNED_CPU(") else line
+        if not line.startswith("GFSMITH_TUNED_CPU("):
+            return line
+        before, _, after = line.rsplit(",", 2)
+        return f"{before}, {least},{after}"
 
     return copy(folder, str(least), change)
 

@@ -62,9 +62,9 @@ class Compiler:
         return target
 
 
-def run_program(program: Path, seconds: float) -> subprocess.CompletedProcess[str]:
-    """Run a program without arguments. Raises TimeoutExpired after so many seconds."""
-    return subprocess.run([program], capture_output=True, text=True, timeout=seconds)
+def run_program(program: Path, seconds: float, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program. Raises TimeoutExpired after so many seconds."""
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=seconds)
 
 
 def detects(program: Path, seconds: float, cpu: int) -> bool:

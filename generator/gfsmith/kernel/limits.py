@@ -111,18 +111,8 @@ STORES = (
     Stores(
         "znver5",
         True,
-        "python -m bench.stores, tables; known matrices differ by at most 0.05",
-        {
-            64: 0.94,
-            128: 0.99,
-            256: 0.96,
-            512: 0.99,
-            1024: 1.03,
-            2048: 1.13,
-            4096: 1.19,
-            8192: 1.19,
-            16384: 1.08,
-        },
+        "python -m bench.stores, tables; known matrices differ by at most 0.06",
+        {64: 0.98, 128: 1.0, 256: 1.0, 512: 1.0, 1024: 1.09, 2048: 1.16, 4096: 1.2, 8192: 1.19, 16384: 1.12},
     ),
     Stores(
         "sapphirerapids",
@@ -133,17 +123,22 @@ STORES = (
 )
 
 
+#: Limits.whole_min of CPUs that look further ahead than a step (docs/performance.md#steps-or-whole-shards).
+WHOLE = {"znver5": 9 << 10}
+
 CALL = 512  #: bytes of the first level for the stack and the pointers of a call
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bytes: of all shards of a call in a core's first-level cache, and in its own caches; of the shortest
-    shard with streaming stores."""
+    shard with streaming stores; of all shards of the smallest call in memory without steps, None: steps
+    always pay."""
 
     first_cache: int
     own_cache: int
     stream_min: int
+    whole_min: int | None = None
 
 
 def _least(losses: Mapping[int, float]) -> int:
@@ -178,7 +173,7 @@ def of(cpu: Microarch) -> Limits:
     sets decide."""
     alike = [stores for stores in STORES if stores.gfni == (cpu.name in _GFNI)]
     own = [stores for stores in alike if stores.cpu == cpu.name]
-    return Limits(*_caches([cpu.name]), stream_min(own or alike))
+    return Limits(*_caches([cpu.name]), stream_min(own or alike), WHOLE.get(cpu.name))
 
 
 def table() -> dict[str, Limits]:

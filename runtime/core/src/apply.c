@@ -31,6 +31,11 @@
 #define FEW_SHARDS 16u
 #define LONG_SHARD 4096u
 
+/* The most shards of a call that some CPUs compute whole (gfs_limits). Measured on Zen 5: 48+4
+ * gains 5 % at 1 and 4 KiB, 64+4 gains 4 and loses 5 % (docs/performance.md#steps-or-whole-shards).
+ */
+#define WHOLE_SHARDS 56u
+
 /* Bytes of the buffer for the results of a step (see buffers()), and lengths of such steps: in long
  * shards of few sources and outputs, and otherwise. With 18 to 22 sources the first length gains 3
  * to 9 %, with 40 it loses 5 %. Measured on Zen 4 (docs/performance.md#any-number-of-sources). */
@@ -115,9 +120,18 @@ static unsigned followed(const gfs_map *map, gfs_path path) {
   return map->inputs + (around ? 0 : pass->outputs);
 }
 
+/* Do the loads of the kernel itself overlap better than steps, because this CPU looks far ahead? */
+static bool looks_ahead(const gfs_map *map, gfs_path path, size_t len) {
+  unsigned shards = map->inputs + map->outputs;
+  return path == GFS_PATH_distant && map->dots == 1 && map->outputs < MANY_OUTPUTS &&
+         shards <= WHOLE_SHARDS && len * shards >= gfs_limits_here()->whole_min;
+}
+
 /* Does prefetching the next step of all sources pay for shards in memory? */
 static bool steps_pay(const gfs_map *map, gfs_path path, size_t len) {
   const gfs_pass *pass = map->pass;
+  if (looks_ahead(map, path, len))
+    return false;
   if (len < LONG_SHARD)
     return true;
   if (map->dots == 1 && pass->outputs >= MANY_OUTPUTS && pass->traits.prefetch > 0)

@@ -29,6 +29,9 @@ typedef struct gfs_limits {
   /* The shortest shard for which streaming stores pay: with shorter ones the incomplete lines and
    * the fence cost more than reading the lines first. */
   size_t stream_min;
+  /* The fewest bytes of a call of one pass on GFS_PATH_distant for which prefetching step by step
+   * costs more than it gains; SIZE_MAX: it always pays. */
+  size_t whole_min;
 } gfs_limits;
 
 /* The limits of this CPU; those of the best compromise if it is unknown. */

@@ -9,6 +9,7 @@
 #endif
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 typedef struct tuned_row {
@@ -19,7 +20,8 @@ typedef struct tuned_row {
 } tuned_row;
 
 static const tuned_row tuned_kernels[] = {
-#define GFSMITH_TUNED_CPU(name, vendor, family, first, last, first_cache, own_cache, stream_min)
+#define GFSMITH_TUNED_CPU(name, vendor, family, first, last, first_cache, own_cache, stream_min,   \
+                          whole_min)
 #define GFSMITH_TUNED(name, path, symbol, added) {name, GFS_PATH_##path, symbol, added},
 #include "tuned.inc"
 #undef GFSMITH_TUNED_CPU
@@ -36,8 +38,9 @@ typedef struct cpu_row {
 
 /* The last row is that of unknown CPUs. */
 static const cpu_row cpus[] = {
-#define GFSMITH_TUNED_CPU(name, vendor, family, first, last, first_cache, own_cache, stream_min)   \
-  {name, vendor, family, first, last, {first_cache, own_cache, stream_min}},
+#define GFSMITH_TUNED_CPU(name, vendor, family, first, last, first_cache, own_cache, stream_min,   \
+                          whole_min)                                                               \
+  {name, vendor, family, first, last, {first_cache, own_cache, stream_min, whole_min}},
 #define GFSMITH_TUNED(name, path, symbol, added)
 #include "tuned.inc"
 #undef GFSMITH_TUNED_CPU

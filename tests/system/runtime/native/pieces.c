@@ -1,4 +1,6 @@
-/* pieces: the bytes of the calls that a map makes of its kernels, by path, shape and length. */
+/* pieces: the bytes of the calls that a map makes of its kernels, by path, shape and length, on the
+ * CPU that the argument names. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
 #include "map.h"
 #include "reference.h"
 #include "sizes.h"
@@ -45,7 +47,7 @@ static bool whole(gfs_path path, size_t len, shape s) {
   return most == gfs_least(len, s.dots == 1 ? len : gfs_map_chunk(s.inputs + s.outputs));
 }
 
-int main(void) {
+static void prefetch_where_it_pays(void) {
   const gfs_traits plain = {.store = GFS_STORE_temporal}, around = {.store = GFS_STORE_streaming},
                    ahead = {.store = GFS_STORE_streaming, .prefetch = 512};
   /* In cache nothing is prefetched; short shards in memory always are. */
@@ -70,5 +72,28 @@ int main(void) {
   REQUIRE(whole(GFS_PATH_distant, 8192, (shape){100, 15, 1, ahead, 128}));
   REQUIRE(!whole(GFS_PATH_nearby, 1024, (shape){100, 20, 1, ahead, 128}));
   REQUIRE(!whole(GFS_PATH_distant, 1024, (shape){100, 20, 2, ahead, 128}));
+}
+
+/* A CPU that looks far ahead computes calls of one pass whole from 9 KiB on, unless the shards are
+ * long, or their number or that of the outputs is great. */
+static void prefetch_less(void) {
+  const gfs_traits around = {.store = GFS_STORE_streaming};
+  REQUIRE(!whole(GFS_PATH_distant, 9215 / 14, (shape){10, 4, 1, around, 0}));
+  REQUIRE(whole(GFS_PATH_distant, 9216 / 14 + 1, (shape){10, 4, 1, around, 0}));
+  REQUIRE(!whole(GFS_PATH_nearby, 9216 / 14 + 1, (shape){10, 4, 1, around, 0}));
+  REQUIRE(whole(GFS_PATH_distant, 2048, (shape){20, 10, 1, around, 0}));
+  REQUIRE(!whole(GFS_PATH_distant, 2048, (shape){20, 10, 2, around, 0}));
+  REQUIRE(whole(GFS_PATH_distant, 2048, (shape){41, 15, 1, around, 0}));
+  REQUIRE(!whole(GFS_PATH_distant, 2048, (shape){42, 15, 1, around, 0}));
+  REQUIRE(!whole(GFS_PATH_distant, 2048, (shape){40, 16, 1, around, 0}));
+  REQUIRE(!whole(GFS_PATH_bulk, LEN, (shape){17, 8, 1, around, 0}));
+}
+
+int main(int count, char **arguments) {
+  REQUIRE(count == 2 && setenv("GFSMITH_CPU", arguments[1], 1) == 0);
+  if (gfs_limits_here()->whole_min == SIZE_MAX)
+    prefetch_where_it_pays();
+  else
+    prefetch_less();
   puts("ok");
 }
