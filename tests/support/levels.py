@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import needs
+from tests.support import needs, order
 
 LEVELS = {
     "test": "tests that need this CPU, a C compiler and Python",
@@ -116,7 +116,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen.append(item)
     if others:
         config.hook.pytest_deselected(items=others)
-        items[:] = chosen
+    processes = getattr(config, "workerinput", {}).get("workercount", 1)
+    items[:] = order.longest_first(chosen, processes) if processes > 1 else chosen
 
 
 @pytest.hookimpl(trylast=True)
