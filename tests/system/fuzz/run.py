@@ -100,7 +100,7 @@ def targets() -> dict[str, Target]:
             (*api, *runtime, LIBRARY),
             ("-Iruntime/core/include", "-Iruntime/core/src", "-Igen_out"),
             ("-max_len=1000", "-len_control=0"),
-            # With optimisation, the checks of unrolled code take six times as long to compile.
+            # With optimisation, the checks of this code take two to six times as long to compile.
             (ROOT / "gen_out/scalar.c", *routines),
         ),
         Target(
