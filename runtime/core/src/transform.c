@@ -293,8 +293,7 @@ static bool has_two_layers(const part *p, unsigned size) {
  * of all rows cost less than a layer of all, the next one of a half and so on. */
 static bool has_four_layers(const part *p, unsigned at, unsigned size) {
   const unsigned d = size / FOUR_ROWS, least = p->values.visit_end == NULL ? 1 : GFS_END_ROWS;
-  return p->t->fours.fft16 != NULL && d >= least && has_two_layers(p, size) &&
-         (p->first + at) / d < SUBFIELD;
+  return p->t->fours.fft16 != NULL && d >= least && (p->first + at) / d < SUBFIELD;
 }
 
 /* The number of blocks of d rows from row `at` on that have values, or more. */

@@ -526,6 +526,15 @@ def test_layers(lib: ctypes.CDLL, setup: Setup, row: int) -> None:
                     prove_extended_layers(recorder, size, given, to)
 
 
+@pytest.mark.parametrize("code", CODES)
+def test_an_odd_layer_is_between_the_others(lib: ctypes.CDLL, code: str) -> None:
+    """With lines, a transform of 2^(2 n + 1) points begins with four layers like any other one."""
+    setup = [each for each in SETUPS if each.code == code and each.sixteen][-1]
+    with Recorder(lib, setup, 256) as recorder:
+        for size in (64, 128):
+            assert recorder.calls("forward", size, 0, 0, size)[0]["operation"] == FFT16
+
+
 @pytest.mark.parametrize("setup", [each for each in SETUPS if each.sixteen], ids=str)
 def test_zeros_of_long_rows(lib: ctypes.CDLL, setup: Setup) -> None:
     """Four layers that read zeros instead of rows take a few rows in each call."""
