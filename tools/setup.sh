@@ -13,14 +13,20 @@ export DEBIAN_FRONTEND=noninteractive
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
+# Two runs at once, as of `make -j2 lib python`, would both create .venv, and one would not get apt's lock.
+if command -v flock >/dev/null 2>&1; then
+  exec 9<"$root"
+  flock 9 2>/dev/null || : # a file system without locks
+fi
+
 refreshed=no
 install_packages() {
   if [ "$refreshed" = no ]; then
-    apt-get update -qq >&2
+    apt-get update -qq >&2 9<&-
     refreshed=yes
   fi
   say "installing $*"
-  apt-get install -y -qq --no-install-recommends "$@" >"$root/.setup.log" 2>&1 || {
+  apt-get install -y -qq --no-install-recommends "$@" >"$root/.setup.log" 2>&1 9<&- || {
     cat "$root/.setup.log" >&2
     exit 1
   }
@@ -62,6 +68,18 @@ compile_modules() {
   # Templates of packages that are no modules are errors here.
   [ "$changed" = no ] || "$venv/bin/python" -m compileall -q -j 0 -x '/tests?/' "$venv/lib" >/dev/null 2>&1 || :
 }
+
+# Does .venv run the gfsmith of this checkout? Not if the folder was moved or copied, as .venv then names the old one, nor
+# with another Python than before. PYTHONPATH may name this checkout, too.
+runs_this_checkout() { # OPTION of python
+  "$venv/bin/python" -P "$@" -c 'import importlib.util, os, sys
+found = importlib.util.find_spec("gfsmith")
+sys.exit(not (found and found.origin and os.path.samefile(os.path.dirname(found.origin), "generator/gfsmith")))'
+}
+if [ -x "$venv/bin/gfsmith" ] && ! (cd "$root" && { runs_this_checkout -E || runs_this_checkout; }) 2>/dev/null; then
+  say "removing .venv, which is that of another folder or Python"
+  rm -rf "$venv"
+fi
 
 # The lock lists every package with its version; the stamp is a copy of the installed lock.
 stamp=$venv/.installed
