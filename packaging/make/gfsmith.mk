@@ -14,7 +14,7 @@
 # is generated again when FLAGS, the configuration or the generator change.
 GFSMITH ?= gfsmith
 GFSMITH_BUILD ?= build/gfsmith
-# Compares each library with the digests of the proved machine code.
+# Compares each library with the digests of the proved machine code; one that differs is removed.
 GFSMITH_PYTHON ?= python3
 
 # 1: name, 2: flags, 3: folder, 4: prefix of symbols. gfsmith does not rewrite unchanged files, so they are touched.
@@ -34,7 +34,7 @@ $(3)/$(1).o: $(3)/$(1).c
 $(3)/lib$(1).a: $(3)/$(1).o
 	rm -f $$@
 	$$(AR) rcs $$@ $$<
-	$$(GFSMITH_PYTHON) $(3)/check_linked.py $(3)/MANIFEST.json $$@
+	$$(GFSMITH_PYTHON) $(3)/check_linked.py $(3)/MANIFEST.json $$@ || { rm -f $$@; exit 1; }
 
 $(3).flags: gfsmith-always
 	@mkdir -p $$(@D)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,34 @@ def test_makes_include_takes_a_path_with_blanks(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "Makefile").write_text("include $(shell cat printed)\n")
     done = subprocess.run(["make", "--no-print-directory"], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "included\n"), done.stderr
+
+
+#: A program that writes a library whose kernels differ from the proved ones.
+WRONG = """#!/bin/sh -e
+mkdir -p build/gfsmith/acme
+cd build/gfsmith/acme
+echo 'int acme;' >acme.c
+touch acme.h MANIFEST.json
+echo 'import sys; sys.exit(f"{sys.argv[2]}: its machine code is not the proved one")' >check_linked.py
+"""
+
+
+def test_a_library_that_differs_is_not_kept(root: Path, tmp_path: Path) -> None:
+    """Another make would take it for up to date, and the comparison is a part of its rule."""
+    program = tmp_path / "generator"
+    program.write_text(WRONG)
+    program.chmod(0o755)
+    (tmp_path / "Makefile").write_text(
+        f"include {root}/packaging/make/gfsmith.mk\n"
+        "$(eval $(call gfsmith_generate,acme,--code cauchy))\n"
+        ".DEFAULT_GOAL := all\nall: $(acme_LIBS)\n"
+    )
+    command = ["make", f"GFSMITH={program}", f"GFSMITH_PYTHON={sys.executable}"]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 2
+        assert "build/gfsmith/acme/libacme.a: its machine code is not the proved one\n" in done.stderr
+    assert not (tmp_path / "build/gfsmith/acme/libacme.a").exists()
 
 
 @pytest.mark.parametrize("system", PLACES)
