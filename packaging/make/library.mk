@@ -178,6 +178,8 @@ joined = $(subst $(blank),<blank>,$(1))
 stated = $(subst <blank>,\\$(blank),$(subst &,\&,$(patsubst $(call joined,$(PREFIX))/%,$${prefix}/%,$(call joined,$(1)))))
 STATED = sed -e 's|@NAME@|$(NAME)|; s|@VERSION@|$(VERSION)|' -e 's|@PREFIX@|$(call stated,$(PREFIX))|' \
   -e 's|@LIBDIR@|$(call stated,$(LIBDIR))|' -e 's|@INCLUDEDIR@|$(call stated,$(INCLUDEDIR))|'
+# Writes a pkg-config file that all users can read, with any umask. 1: template, 2: file.
+write_stated = $(STATED) $(1) >'$(2)' && chmod 644 '$(2)'
 
 # Refuses folders that cannot be written before anything is built; the nearest folder that exists decides.
 .PHONY: writable
@@ -197,4 +199,4 @@ ifneq ($(filter %.so,$(LIBRARIES)),)
 	ln -sf lib$(NAME).so.$(VERSION) '$(DESTDIR)$(LIBDIR)/lib$(NAME).so.$(SOVERSION)'
 	ln -sf lib$(NAME).so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)/lib$(NAME).so'
 endif
-	@$(STATED) packaging/make/$(NAME).pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/$(NAME).pc'
+	@$(call write_stated,packaging/make/$(NAME).pc.in,$(DESTDIR)$(LIBDIR)/pkgconfig/$(NAME).pc)

@@ -42,4 +42,4 @@ install-compose: install compose
 	$(INSTALL) -m 755 $(BUILD)/libgfsmith-compose.so '$(COMPOSE_INSTALLED).so.$(VERSION)'
 	ln -sf libgfsmith-compose.so.$(VERSION) '$(COMPOSE_INSTALLED).so.$(SOVERSION)'
 	ln -sf libgfsmith-compose.so.$(SOVERSION) '$(COMPOSE_INSTALLED).so'
-	@$(STATED) runtime/compose/gfsmith-compose.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/gfsmith-compose.pc'
+	@$(call write_stated,runtime/compose/gfsmith-compose.pc.in,$(DESTDIR)$(LIBDIR)/pkgconfig/gfsmith-compose.pc)

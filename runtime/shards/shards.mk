@@ -40,4 +40,4 @@ install-shards: writable shards
 	$(INSTALL) -m 755 $(BUILD)/libgfsmith-shards.so '$(SHARDS_INSTALLED).so.$(VERSION)'
 	ln -sf libgfsmith-shards.so.$(VERSION) '$(SHARDS_INSTALLED).so.$(SOVERSION)'
 	ln -sf libgfsmith-shards.so.$(SOVERSION) '$(SHARDS_INSTALLED).so'
-	@$(STATED) runtime/shards/gfsmith-shards.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/gfsmith-shards.pc'
+	@$(call write_stated,runtime/shards/gfsmith-shards.pc.in,$(DESTDIR)$(LIBDIR)/pkgconfig/gfsmith-shards.pc)

@@ -115,3 +115,23 @@ def test_the_checks_name_what_is_not_built(root: Path, tmp_path: Path, built: bo
     done = subprocess.run(["sh", "tools/check.sh"], cwd=tmp_path, capture_output=True, text=True)
     line = f"tools/check.sh: {missing} is missing; run make check\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
+
+
+def test_all_users_can_read_pkg_config_files(root: Path, tmp_path: Path) -> None:
+    """Also if an administrator installs with umask 077: each recipe writes them in this way."""
+    described = tmp_path / "R&D.pc"
+    rule = f"probe:; @$(call write_stated,packaging/make/gfsmith.pc.in,{described})"
+    command = ["make", "--no-print-directory", f"--eval={rule}", "probe"]
+    subprocess.run(command, cwd=root, check=True, umask=0o077)
+    assert described.stat().st_mode & 0o777 == 0o644
+    assert "Name: gfsmith\n" in described.read_text()
+    shown = subprocess.run(
+        ["make", "-n", "install-compose", "install-shards"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = re.findall(r">'(\S+\.pc)' && chmod 644 '\1'$", shown.stdout, re.MULTILINE)
+    assert sorted(Path(name).stem for name in names) == ["gfsmith", "gfsmith-compose", "gfsmith-shards"]
+    assert len(re.findall(r"\.pc'? *$", shown.stdout, re.MULTILINE)) == 3
