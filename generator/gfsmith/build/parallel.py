@@ -69,6 +69,21 @@ def _submit(pool: ProcessPoolExecutor, count: int) -> dict[Future[Any], int]:
         signal.pthread_sigmask(signal.SIG_SETMASK, old)
 
 
+def _start(
+    work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int
+) -> tuple[ProcessPoolExecutor, dict[Future[Any], int]]:
+    """Return the pool and its pending tasks. An error leaves no worker."""
+    pool = ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(work, tasks))
+    try:
+        return pool, _submit(pool, len(tasks))
+    except BaseException:
+        _kill_workers()
+        for worker in active_children():  # they count as processes until then
+            worker.join()
+        pool.shutdown(wait=False)  # its thread may not have started
+        raise
+
+
 def run(
     work: Callable[[Task], Result],
     tasks: Sequence[Task],
@@ -77,15 +92,21 @@ def run(
 ) -> None:
     """Call done(n, work(tasks[n])) for every task, in the order in which they finish.
 
-    An exception of `work` is raised again here, after the workers have stopped.
+    If the system does not start so many workers, half of them are tried and so on; this process alone needs
+    neither semaphores, for which some sandboxes lack /dev/shm, nor further processes. An exception of `work`
+    is raised again here, after the workers have stopped.
     """
     if jobs <= 1 or len(tasks) <= 1:
         for number, task in enumerate(tasks):
             done(number, work(task))
         return
-    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(work, tasks)) as pool:
+    try:
+        started, pending = _start(work, tasks, jobs)
+    except (ImportError, OSError, RuntimeError):
+        run(work, tasks, jobs // 2, done)
+        return
+    with started:
         try:
-            pending = _submit(pool, len(tasks))
             while pending:
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     done(pending.pop(future), future.result())

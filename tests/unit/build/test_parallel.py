@@ -119,3 +119,55 @@ def test_an_error_ends_the_work_on_long_tasks() -> None:
     """With CPython before 3.11.5, killed workers that leave a full pipe behind hang the parent."""
     done = subprocess.run([sys.executable, "-c", REFUSED], capture_output=True, text=True, timeout=60)
     assert done.stdout == "refused\n", done.stderr
+
+
+#: Three tasks for four workers, on a system with at most so many processes, or one that makes no semaphores.
+FEW = """
+import errno, multiprocessing.popen_fork, os, sys
+from gfsmith.build import parallel
+
+most = int(sys.argv[1])
+started = 0
+
+class Popen(multiprocessing.popen_fork.Popen):
+    def _launch(self, process):
+        global started
+        started += 1
+        if len(parallel.active_children()) >= most:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        super()._launch(process)
+
+multiprocessing.popen_fork.Popen = Popen
+found = {}
+parallel.run(abs, [-5, -6, -7], 4, found.__setitem__)
+print(sorted(found.items()), len(parallel.active_children()), started)
+"""
+WITHOUT_SEMAPHORES = """
+import _multiprocessing
+from gfsmith.build import parallel
+
+class Refused(_multiprocessing.SemLock):
+    def __new__(cls, *arguments):
+        raise FileNotFoundError(2, "No such file or directory")
+
+_multiprocessing.SemLock = Refused
+found = {}
+parallel.run(abs, [-5, -6, -7], 4, found.__setitem__)
+print(sorted(found.items()), len(parallel.active_children()))
+"""
+FOUND = "[(0, 5), (1, 6), (2, 7)] 0"
+
+
+@pytest.mark.parametrize(("most", "started"), [(4, 4), (3, 6), (1, 4)])
+def test_fewer_workers_than_requested(most: int, started: int) -> None:
+    """As in a container with a limit of processes: four workers, then two, then none beside this process."""
+    command = [sys.executable, "-c", FEW, str(most)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"{FOUND} {started}\n", done.stderr
+
+
+def test_a_system_without_semaphores() -> None:
+    """As in a sandbox without /dev/shm: this process does the work."""
+    command = [sys.executable, "-c", WITHOUT_SEMAPHORES]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"{FOUND}\n", done.stderr
