@@ -6,12 +6,17 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, parent_process
 from threading import Thread
 from typing import Any, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+class KilledError(Exception):
+    """A worker was killed, for example by the system because memory ended."""
 
 
 #: Signals that stop a command: Ctrl-C, and `kill` or a build system that gives up.
@@ -110,6 +115,10 @@ def run(
             while pending:
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     done(pending.pop(future), future.result())
+        except BrokenProcessPool:
+            raise KilledError(
+                f"one of {jobs} processes was killed, perhaps because memory ended; -j sets a smaller number"
+            ) from None
         except BaseException:
             _kill_workers()
             raise

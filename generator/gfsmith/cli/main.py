@@ -40,6 +40,7 @@ ERRORS = {
     "gfsmith.build.config.ConfigError": (2, ""),
     "gfsmith.build.output.OutputError": (2, ""),
     "gfsmith.build.generate.Refuted": (1, "refuted: "),
+    "gfsmith.build.parallel.KilledError": (1, ""),
     "gfsmith.codes.names.CodeError": (2, ""),
     "gfsmith.explore.bench.contenders.BenchError": (1, ""),
     "gfsmith.explore.cost_model.tools.ModelError": (2, ""),

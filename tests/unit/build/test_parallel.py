@@ -121,6 +121,29 @@ def test_an_error_ends_the_work_on_long_tasks() -> None:
     assert done.stdout == "refused\n", done.stderr
 
 
+KILLED = """
+import os
+from gfsmith.build import parallel
+from gfsmith.cli.main import main
+
+def work(task):
+    os.kill(os.getpid(), 9)
+
+def command(jobs):
+    parallel.run(work, range(9), jobs, lambda number, result: None)
+
+main.commands["list"].callback = lambda **options: command(3)
+main(["list"])
+"""
+
+
+def test_a_worker_that_the_system_kills_is_one_line() -> None:
+    """As when memory ends: no traceback, and no worker stays."""
+    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, timeout=60)
+    line = "one of 3 processes was killed, perhaps because memory ended; -j sets a smaller number"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"gfsmith: {line}\n")
+
+
 #: Three tasks for four workers, on a system with at most so many processes, or one that makes no semaphores.
 FEW = """
 import errno, multiprocessing.popen_fork, os, sys
