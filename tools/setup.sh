@@ -69,14 +69,17 @@ compile_modules() {
   [ "$changed" = no ] || "$venv/bin/python" -m compileall -q -j 0 -x '/tests?/' "$venv/lib" >/dev/null 2>&1 || :
 }
 
-# Does .venv run the gfsmith of this checkout? Not if the folder was moved or copied, as .venv then names the old one, nor
-# with another Python than before. PYTHONPATH may name this checkout, too.
-runs_this_checkout() { # OPTION of python
+# Does .venv run another gfsmith than this one? It does if the folder was moved or copied, as .venv then names the old one, and
+# it runs none with another Python than before. PYTHONPATH may name this gfsmith, too. A Python that fails is no reason.
+runs_another() { # OPTION of python
+  status=0
   "$venv/bin/python" -P "$@" -c 'import importlib.util, os, sys
 found = importlib.util.find_spec("gfsmith")
-sys.exit(not (found and found.origin and os.path.samefile(os.path.dirname(found.origin), "generator/gfsmith")))'
+same = found and found.origin and os.path.samefile(os.path.dirname(found.origin), "generator/gfsmith")
+sys.exit(0 if same else 3)' 2>/dev/null || status=$?
+  case $status in 3 | 126 | 127) return 0 ;; *) return 1 ;; esac
 }
-if [ -x "$venv/bin/gfsmith" ] && ! (cd "$root" && { runs_this_checkout -E || runs_this_checkout; }) 2>/dev/null; then
+if [ -x "$venv/bin/gfsmith" ] && (cd "$root" && runs_another -E && runs_another); then
   say "removing .venv, which is that of another folder or Python"
   rm -rf "$venv"
 fi

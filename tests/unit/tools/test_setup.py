@@ -20,6 +20,7 @@ esac
 ENVIRONMENT = """#!/bin/sh
 venv=${{0%/bin/python}}
 if [ "$1" = -P ]; then
+  [ -z "$FAILS" ] || exit "$FAILS"
   shift
   if [ "$1" = -E ]; then shift; PYTHONPATH=; fi
   PYTHONPATH=$PYTHONPATH:$(cat "$venv/runs") exec "{python}" -P "$@"
@@ -109,3 +110,12 @@ def test_an_environment_that_another_variable_completes(checkout: Path) -> None:
     other = shutil.copytree(checkout, checkout.parent / "other")
     assert _said(_set_up(other, PYTHONPATH=f"{other}/generator")) == ""
     assert _said(_set_up(checkout, PYTHONPATH=f"{other}/generator")) == ""
+
+
+@pytest.mark.parametrize(("status", "removed"), [(1, False), (127, True)])
+def test_an_interpreter_that_fails(checkout: Path, status: int, removed: bool) -> None:
+    """Without memory it fails, too, and another try needs the same environment; one that is missing is that of an
+    older system.
+    """
+    assert _said(_set_up(checkout)) == CREATED
+    assert _said(_set_up(checkout, FAILS=str(status))) == (REMOVED + CREATED) * removed
