@@ -26,6 +26,8 @@ gfsmith_status gfs_attach_map(gfs_coordinator *self, const gfs_isa *isa, const s
                               gfs_adaptive_map **out) {
   gfsmith_adaptive *adaptive = (gfsmith_adaptive *)self;
   *out = NULL;
+  if (map->inputs == 0) /* all results are 0: no order and nothing to prefetch */
+    return GFSMITH_OK;
   gfs_attached *attached = malloc(sizeof *attached + map->mads * sizeof attached->table[0]);
   if (attached == NULL)
     return GFSMITH_ENOMEM;

@@ -34,7 +34,8 @@ struct gfs_adaptive_map {
 
 /* The interface through which maps are attached. */
 struct gfs_coordinator {
-  /* *out is valid until the map is detached. Errors: GFSMITH_ENOMEM, *out NULL then. */
+  /* *out is valid until the map is detached, and NULL for a map without inputs. Errors:
+   * GFSMITH_ENOMEM, *out NULL then. */
   gfsmith_status (*attach)(gfs_coordinator *self, const gfs_isa *isa, const struct gfs_map *map,
                            gfs_adaptive_map **out);
   _Atomic(uint32_t) forced; /* the policy of all calls, packed; 0: adapt */

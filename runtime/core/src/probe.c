@@ -28,7 +28,8 @@ static uint64_t time_of_lines(size_t len, const uint8_t *const *src, unsigned in
 
 gfs_path gfs_path_probed(gfs_path path, unsigned shards, size_t len, const uint8_t *const *src,
                          unsigned inputs) {
-  if (gfs_path_is_cached(path) || (len <= GFS_PROBED_ABOVE && len * shards <= GFS_PROBED_ABOVE))
+  if (inputs == 0 || gfs_path_is_cached(path) ||
+      (len <= GFS_PROBED_ABOVE && len * shards <= GFS_PROBED_ABOVE))
     return path;
   return time_of_lines(len, src, inputs) <= MOST_TICKS ? GFS_PATH_second : path;
 }

@@ -1,5 +1,5 @@
 /* Every policy gives the bytes of the library without a coordinator, and writes nothing around
- * them: encoding, repairs of every loss of some shapes, local codes. */
+ * them: encoding, repairs of every loss of some shapes, local codes, a parity that is always 0. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,14 +144,25 @@ static void test_encode(gfsmith_adaptive *adaptive, const char *policy, unsigned
 
 static unsigned ones(unsigned n) { return n == 0 ? 0 : (n & 1) + ones(n >> 1); }
 
-static void test_repairs(gfsmith_adaptive *adaptive, const char *policy, bool local, unsigned k,
+typedef enum { VANDERMONDE, LOCAL, ZERO } kind; /* ZERO: the last parity is always 0 */
+
+static gfsmith_status create(gfsmith_codec **codec, kind of, unsigned k, unsigned l, unsigned r) {
+  uint8_t matrix[GFSMITH_MAX_SHARDS] = {0};
+  for (unsigned n = 0; n < k * (l + r - 1); n++)
+    matrix[n] = (uint8_t)(n + 1);
+  if (of == ZERO)
+    return gfsmith_codec_create_matrix(codec, 0x11d, k, l + r, matrix);
+  return of == LOCAL ? gfsmith_codec_create_lrc(codec, k, l, r)
+                     : gfsmith_codec_create(codec, "vandermonde", k, l + r);
+}
+
+static void test_repairs(gfsmith_adaptive *adaptive, const char *policy, kind of, unsigned k,
                          unsigned l, unsigned r) {
   gfsmith_codec *plain, *codec;
   unsigned m = l + r;
   for (int n = 0; n < 2; n++) {
     gfsmith_codec **out = n == 0 ? &plain : &codec;
-    gfsmith_status status = local ? gfsmith_codec_create_lrc(out, k, l, r)
-                                  : gfsmith_codec_create(out, "vandermonde", k, m);
+    gfsmith_status status = create(out, of, k, l, r);
     *out = ready(status, *out, n == 0 ? NULL : adaptive);
   }
   encode(plain, codec, k, m, REPAIRED, true, policy);
@@ -177,8 +188,9 @@ static void test_policy(gfsmith_adaptive *adaptive, const char *policy) {
   test_encode(adaptive, policy, 154, 4, few, sizeof few / sizeof few[0]);
   test_encode(adaptive, policy, 1, 254, few, 3);
   test_encode(adaptive, policy, 254, 1, few, 4);
-  test_repairs(adaptive, policy, false, 5, 3, 0);
-  test_repairs(adaptive, policy, true, 6, 2, 2);
+  test_repairs(adaptive, policy, VANDERMONDE, 5, 3, 0);
+  test_repairs(adaptive, policy, LOCAL, 6, 2, 2);
+  test_repairs(adaptive, policy, ZERO, 5, 2, 0);
 }
 
 int main(int argc, char **argv) {

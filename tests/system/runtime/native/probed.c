@@ -51,6 +51,12 @@ static void small_and_cached_calls_keep_their_path(void) {
     REQUIRE(gfs_path_probed(path, K + M, SIZE_MAX, nowhere, K) == path);
 }
 
+/* Of a linear map without inputs, which repairs a shard that is always 0. */
+static void calls_without_sources_keep_their_path(void) {
+  const uint8_t *nowhere[1] = {NULL};
+  REQUIRE(gfs_path_probed(GFS_PATH_bulk, 1, GFS_PROBED_ABOVE + 1, nowhere, 0) == GFS_PATH_bulk);
+}
+
 static void accesses_lie_inside(void) {
   for (unsigned k = 1; k <= K; k++)
     for (size_t len = LEN - 70; len <= LEN; len++)
@@ -60,6 +66,7 @@ static void accesses_lie_inside(void) {
 int main(void) {
   place(LEN);
   small_and_cached_calls_keep_their_path();
+  calls_without_sources_keep_their_path();
   accesses_lie_inside();
   REQUIRE(sometimes(GFS_PATH_second, false));
   REQUIRE(sometimes(GFS_PATH_bulk, true));
