@@ -24,7 +24,8 @@ type punctured struct {
 	algebraic    *grs // nil for a code that is no generalised Reed-Solomon code
 }
 
-// puncture takes as data the first present shards that no others determine; these determine the rest.
+// puncture takes as data the first present shards that no others determine; these determine the rest. It returns nil if
+// there are none, since all present shards are always 0.
 func (e *engine) puncture(present []bool) *punctured {
 	p := &punctured{}
 	known := make([]*linear.Equation, e.K)
@@ -43,6 +44,9 @@ func (e *engine) puncture(present []bool) *punctured {
 		} else {
 			dependent, p.parity = append(dependent, a.Shares), append(p.parity, i)
 		}
+	}
+	if len(p.data) == 0 {
+		return nil
 	}
 	for _, shares := range dependent {
 		row := make([]byte, len(p.data))
@@ -133,7 +137,7 @@ func (e *engine) Correct(shards [][]byte, present []bool) ([]int, error) {
 		return nil, codec.ErrTooFewShards
 	}
 	p := e.puncture(present)
-	if p.algebraic == nil && !p.distinguishes() {
+	if p == nil || p.algebraic == nil && !p.distinguishes() {
 		return nil, codec.ErrUnsupported
 	}
 	room := e.scratch.Get().(*[]byte)

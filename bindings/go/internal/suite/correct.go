@@ -37,6 +37,7 @@ func (p Package) correct(t *testing.T) {
 		}
 		p.correctRest(t, c, s.All, right)
 	}
+	p.correctZeros(t)
 	one, err := p.New(codec.Cauchy, 3, 1)
 	is(t, err, nil)
 	_, err = one.Correct(NewShards(rand.New(rand.NewSource(1)), 4, 9).All)
@@ -45,6 +46,16 @@ func (p Package) correct(t *testing.T) {
 	is(t, err, codec.ErrTooFewShards)
 	_, err = one.Correct(make([][]byte, 4))
 	is(t, err, codec.ErrShardNoData)
+}
+
+// correctZeros tests that parities that are always 0 correct nothing if they are all that is left.
+func (p Package) correctZeros(t *testing.T) {
+	zeros, err := p.NewMatrix([][]byte{{0}, {0}, {0}})
+	is(t, err, nil)
+	shards := NewShards(rand.New(rand.NewSource(1)), 4, 9).All
+	shards[0] = nil
+	_, err = zeros.Correct(shards)
+	is(t, err, codec.ErrUnsupported)
 }
 
 // correctRest tests that with three missing shards one wrong symbol is corrected and more are counted.
