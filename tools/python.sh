@@ -27,13 +27,14 @@ mkdir -p "$work" dist
   exit 1
 }
 
-# Compare the kernels in the extension of .venv and in that of the wheel with the proved ones: docs/build.md.
+# Compare the kernels in the extension of .venv and in the two programs of the wheel with the proved ones: docs/build.md.
 native=gfsmith/codec/_native.abi3.so
 mkdir "$work/unpacked"
 for wheel in "$work"/tagged/*.whl; do
   "$bin"/python -m zipfile --extract "$wheel" "$work/unpacked"
 done
-"$bin"/python packaging/check_linked.py gen_out/MANIFEST.json "bindings/python/$native" "$work/unpacked/$native"
+"$bin"/python packaging/check_linked.py gen_out/MANIFEST.json "bindings/python/$native" "$work/unpacked/$native" \
+  "$work/unpacked/gfsmith/codec/gfsmith-shards"
 
 rm -f dist/gfsmith-*.whl
 for wheel in "$work"/tagged/*.whl; do

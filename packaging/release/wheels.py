@@ -16,6 +16,7 @@ FLAGS = ("-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-std=c11")
 #: Flags of the C code around the kernels. Without -O2 Zig would add a sanitizer and the paths of sources.
 HARDEN = "-D_FORTIFY_SOURCE=2 -fstack-protector-strong"
 EXTENSION = "gfsmith/codec/_native.abi3.so"
+TOOL = "gfsmith/codec/gfsmith-shards"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +121,6 @@ def _pack(places: Places, target: Target, folder: Path) -> None:
     run(sys.executable, "-m", "zipfile", "--extract", tagged, folder / "unpacked", cwd=folder)
     checker = places.source / "packaging" / "check_linked.py"
     manifest = places.source / "gen_out" / "MANIFEST.json"
-    run(sys.executable, checker, manifest, folder / "unpacked" / EXTENSION, cwd=folder)
+    for file in (EXTENSION, TOOL):
+        run(sys.executable, checker, manifest, folder / "unpacked" / file, cwd=folder)
     shutil.copy(tagged, places.out)
