@@ -16,7 +16,8 @@ case $2 in venv)
   cp "{folder}/environment" "$4/bin/python"
 esac
 """
-#: An environment's Python, whose pip records its calls. The environment runs the checkout that was installed last.
+#: An environment's Python, whose pip records its calls. The environment runs the checkout that was installed
+#: last.
 ENVIRONMENT = """#!/bin/sh
 venv=${{0%/bin/python}}
 if [ "$1" = -P ]; then
@@ -114,7 +115,7 @@ def test_an_environment_that_another_variable_completes(checkout: Path) -> None:
 
 @pytest.mark.parametrize(("status", "removed"), [(1, False), (127, True)])
 def test_an_interpreter_that_fails(checkout: Path, status: int, removed: bool) -> None:
-    """Without memory it fails, too, and another try needs the same environment; one that is missing is that of an
+    """Without memory it fails, too, and another try needs the same environment. A missing one is that of an
     older system.
     """
     assert _said(_set_up(checkout)) == CREATED
