@@ -227,9 +227,11 @@ static void forget(sync_job *s, uint64_t version) {
   request(s, version, &m);
 }
 
+/* Copies of a version that replaces another one are needed, too: that one is deleted next. */
 static void put_record(sync_job *s, const entry *e) {
   uint8_t bytes[RECORD_MAX];
   message m = {.type = MESSAGE_META, .version = e->record.version, .body = bytes};
+  m.wanted = !spare(s, e) || e->old != 0;
   m.body_bytes = (uint32_t)record_encode(&e->record, bytes);
   request(s, e->record.version, &m);
 }

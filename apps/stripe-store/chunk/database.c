@@ -3,6 +3,7 @@
 #include "item.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,16 +76,22 @@ static kept_status prepare(database *d, shelf_kind kind, statement what, sqlite3
   return judge(d, code);
 }
 
-static kept_status settings(database *d, uint64_t megabytes) {
+kept_status database_limit(database *d, uint64_t megabytes) {
+  char text[64];
+  snprintf(text, sizeof text, "PRAGMA max_page_count = %" PRIu64, megabytes * ((1 << 20) / PAGE));
+  return run(d, text);
+}
+
+static kept_status settings(database *d) {
   char text[1024];
   snprintf(text, sizeof text,
            "PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = %s;"
            "PRAGMA secure_delete = OFF;" /* a deletion needs a few pages of the log */
-           "PRAGMA wal_autocheckpoint = %d; PRAGMA max_page_count = %llu;"
+           "PRAGMA wal_autocheckpoint = %d;"
            "CREATE TABLE IF NOT EXISTS node(version INTEGER PRIMARY KEY, bytes BLOB);"
            "CREATE TABLE IF NOT EXISTS chunk(version INTEGER PRIMARY KEY, bytes BLOB);"
            "CREATE TABLE IF NOT EXISTS record(version INTEGER PRIMARY KEY, bytes BLOB)",
-           PAGE, "FULL", LOG_PAGES, (unsigned long long)megabytes * ((1 << 20) / PAGE));
+           PAGE, "FULL", LOG_PAGES);
   return run(d, text);
 }
 
@@ -100,7 +107,9 @@ kept_status database_open(database *d, const char *path, uint64_t megabytes) {
     status = judge(d, sqlite3_busy_timeout(d->connection, BUSY_MS));
   if (status == KEPT_OK)
     status = judge(d, sqlite3_file_control(d->connection, "main", SQLITE_FCNTL_PERSIST_WAL, &keep));
-  return status == KEPT_OK ? settings(d, megabytes) : status;
+  if (status == KEPT_OK)
+    status = settings(d);
+  return status == KEPT_OK ? database_limit(d, megabytes) : status;
 }
 
 /* A transaction of one keeps the other from beginning one only if both have the same file. */

@@ -35,6 +35,8 @@ kept_status database_change(database *d, const change *c);
 kept_status database_touch(database *d);
 kept_status database_commit(database *d);
 void database_rollback(database *d);
+/* Change the limit of database_open. */
+kept_status database_limit(database *d, uint64_t megabytes);
 /* After KEPT_FULL: move the log into the database, so that it has room again. False: no gain. */
 bool database_begin_log(database *d);
 

@@ -186,6 +186,20 @@ static kept_status perform(database *d, const order *first, const order *end) {
   return status;
 }
 
+/* Apply an order of a value that exists beyond the limit. */
+static kept_status perform_beyond(disk *d, const order *o) {
+  kept_status status = database_limit(&d->writer, DISK_MOST);
+  if (status == KEPT_OK)
+    status = perform(&d->writer, o, o->next);
+  (void)database_limit(&d->writer, d->megabytes);
+  return status;
+}
+
+static kept_status perform_one(disk *d, const order *o) {
+  kept_status status = perform(&d->writer, o, o->next);
+  return status == KEPT_FULL && o->change.exists ? perform_beyond(d, o) : status;
+}
+
 static bool fatal(kept_status status) { return status == KEPT_GONE || status == KEPT_DAMAGED; }
 
 /* Apply a batch; if there is no room for all of it, each order for itself. */
@@ -194,7 +208,7 @@ static kept_status work_off(disk *d, order *batch) {
   bool single = status != KEPT_OK && !fatal(status);
   for (order *o = batch; o != NULL; o = o->next) {
     if (single && !fatal(status))
-      status = perform(&d->writer, o, o->next);
+      status = perform_one(d, o);
     o->status = fatal(status) ? KEPT_GONE : status;
   }
   return status;

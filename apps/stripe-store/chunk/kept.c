@@ -69,10 +69,9 @@ void kept_wipe(kept *k, const identity *who, kept_ticket ticket) {
 }
 
 void kept_put_chunk(kept *k, uint64_t version, unsigned shard, uint8_t *item, size_t length,
-                    bool rebuilt, kept_ticket ticket) {
+                    bool exists, kept_ticket ticket) {
   item_head(item, version, shard, length);
-  apply(k,
-        &(change){CHANGE_PUT, SHELF_CHUNK, version, item, ITEM_HEADER + length, rebuilt, ticket});
+  apply(k, &(change){CHANGE_PUT, SHELF_CHUNK, version, item, ITEM_HEADER + length, exists, ticket});
 }
 
 kept_status kept_get_chunk(kept *k, uint64_t version, unsigned shard, uint8_t **item,
@@ -89,9 +88,9 @@ kept_status kept_get_chunk(kept *k, uint64_t version, unsigned shard, uint8_t **
   return damaged(k, "the chunk is damaged");
 }
 
-void kept_put_record(kept *k, uint64_t version, const uint8_t *bytes, size_t length,
+void kept_put_record(kept *k, uint64_t version, const uint8_t *bytes, size_t length, bool exists,
                      kept_ticket ticket) {
-  apply(k, &(change){CHANGE_PUT, SHELF_RECORD, version, bytes, length, false, ticket});
+  apply(k, &(change){CHANGE_PUT, SHELF_RECORD, version, bytes, length, exists, ticket});
 }
 
 kept_status kept_get_record(kept *k, uint64_t version, uint8_t *bytes, size_t *length) {

@@ -42,13 +42,13 @@ kept_status kept_get_identity(kept *k, identity *who);
 void kept_put_identity(kept *k, const identity *who, kept_ticket ticket);
 
 /* `item` begins with ITEM_HEADER bytes for the header, then the chunk; it must remain until the
- * call back. `rebuilt`: it was lost. */
+ * call back. `exists`: the value does (shelf.h). */
 void kept_put_chunk(kept *k, uint64_t version, unsigned shard, uint8_t *item, size_t length,
-                    bool rebuilt, kept_ticket ticket);
+                    bool exists, kept_ticket ticket);
 /* The caller frees *item; the chunk begins at ITEM_HEADER. */
 kept_status kept_get_chunk(kept *k, uint64_t version, unsigned shard, uint8_t **item,
                            size_t length);
-void kept_put_record(kept *k, uint64_t version, const uint8_t *bytes, size_t length,
+void kept_put_record(kept *k, uint64_t version, const uint8_t *bytes, size_t length, bool exists,
                      kept_ticket ticket);
 /* `bytes` has RECORD_MAX bytes. */
 kept_status kept_get_record(kept *k, uint64_t version, uint8_t *bytes, size_t *length);

@@ -37,8 +37,6 @@ static const char usage[] =
     "  -h, --help         this text\n"
     "exit status: 0 stopped by SIGTERM or SIGINT; 2 refused\n";
 
-enum { DISK_MOST = 1 << 24 };
-
 typedef struct settings {
   const char *folder, *memcached, *disk, *host, *provider, *trace;
   unsigned long long rank, timeout_ms, disk_max;

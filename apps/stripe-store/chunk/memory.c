@@ -124,7 +124,7 @@ static kept_status put(memory *k, const change *c) {
   kept_status status = try_to_put(k, c);
   if (status == KEPT_FULL && wire_make_room(k->socket, pages, k->timeout_ms))
     status = try_to_put(k, c);
-  if (status == KEPT_FULL && c->rebuilt && wire_add_room(k->socket, pages, k->timeout_ms))
+  if (status == KEPT_FULL && c->exists && wire_add_room(k->socket, pages, k->timeout_ms))
     status = try_to_put(k, c);
   return status;
 }

@@ -70,7 +70,7 @@ static void put_record(server *s, const message *m) {
   if (fault_point("meta.full"))
     server_answer_kept(s, m->request, KEPT_FULL);
   else
-    kept_put_record(s->kept, m->version, m->body, m->body_bytes,
+    kept_put_record(s->kept, m->version, m->body, m->body_bytes, m->wanted != 0,
                     server_ticket(m->request, "meta.stored"));
 }
 

@@ -38,7 +38,8 @@ typedef struct change {
   uint64_t version;
   const uint8_t *bytes; /* of a chunk: must remain until the call back */
   size_t length;
-  bool rebuilt; /* a chunk that was lost: the lost memory had room for it */
+  bool exists; /* of a value that exists: beyond the limit, too, since without it no value can be
+                  deleted, and a lost memory had room for it in another order */
   kept_ticket ticket;
 } change;
 

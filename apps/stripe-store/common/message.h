@@ -30,7 +30,8 @@ typedef enum message_type {
   MESSAGE_FETCH,   /* send the shard to the agent */
   MESSAGE_REPAIR,  /* take part in rebuilding; the sink stores the shard */
   MESSAGE_GATHER,  /* the same, with all shards sent to the sink directly */
-  MESSAGE_META,    /* store a record: the body */
+  MESSAGE_META,    /* store a record: the body; wanted = 1: of a value that exists, also beyond the
+                      limit of the room for items */
   MESSAGE_UNMETA,  /* delete the record of a version */
   MESSAGE_FREE,    /* delete record and chunk of a version */
   MESSAGE_LIST,    /* begin to send the list (wanted = 0), or continue (1) */

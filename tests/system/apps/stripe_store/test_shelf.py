@@ -29,6 +29,7 @@ CHUNK = [
 SOURCES = CHUNK + [EXAMPLE / "common" / f"{name}.c" for name in ("record", "message", "files", "report")]
 LIBRARIES = ("-lsqlite3", "-lxxhash", "-lsodium", "-lpthread")
 FAULT = "fault.so"
+FULL = 3  #: KEPT_FULL
 
 pytestmark = pytest.mark.needs("store")
 
@@ -166,6 +167,20 @@ def test_a_limit_of_the_size(built: Path, memory: Path) -> None:
     small = ["c20:1"] if status["c20:1"] == 0 else []
     assert shelf.content() == {*stored[2:], *small, "c21:88573"}
     assert (shelf.folder / "chunks").stat().st_size <= 1 << 20
+
+
+def test_items_of_values_that_exist_exceed_the_limit(built: Path, memory: Path) -> None:
+    """Others are refused, also afterwards, until deletions make room."""
+    shelf, length = Shelf(built / "shelf", memory / "disk"), 29524
+    fills = [f"c{n}:{length}" for n in range(1, 60)]
+    full = shelf.run(*fills, room="1").done()
+    stored = [word for word, status in full if status == 0]
+    assert 10 < len(stored) < 40 and {status for _, status in full} == {0, FULL}
+    more = [f"c100:{length}", f"c101:{length}!", ".", f"c102:{length}"]
+    assert [status for _, status in shelf.run(*more, room="1").done()] == [FULL, 0, FULL]
+    deletions = [f"f{word[1:].partition(':')[0]}" for word in stored[:3]]
+    assert {status for _, status in shelf.run(*deletions, ".", more[-1], room="1").done()} == {0}
+    assert shelf.content() == {*stored[3:], f"c101:{length}", f"c102:{length}"}
 
 
 def test_a_list_in_steps(built: Path, memory: Path) -> None:

@@ -1,6 +1,7 @@
 /* Changes of a chunk server's folder without agent and network: `shelf FOLDER MEGABYTES WORD...`.
  *
  *   cV:LENGTH  store a chunk of version V; rV: its record; nV: an identity with the epoch V
+ *   cV:LENGTH!, rV!  the same of a value that exists
  *   fV         delete chunk and record; uV: the record only; w: everything
  *   .          wait for the changes before it
  *   l          print the stored items: "have WORD" for each item, "damaged WORD"
@@ -123,12 +124,13 @@ static void change_items(const char *word, kept_ticket ticket) {
   sscanf(word + 1, "%u:%u", &version, &length);
   const record r = {.version = version, .length = length, .key_bytes = 3, .key = "key"};
   const identity who = {.rank = 1, .epoch = version};
+  const bool exists = strchr(word, '!') != NULL;
   waiting++;
   if (*word == 'c')
     kept_put_chunk(items, version, 1, chunks[ticket.request] = chunk_of(version, length), length,
-                   false, ticket);
+                   exists, ticket);
   else if (*word == 'r')
-    kept_put_record(items, version, bytes, record_encode(&r, bytes), ticket);
+    kept_put_record(items, version, bytes, record_encode(&r, bytes), exists, ticket);
   else if (*word == 'n')
     kept_put_identity(items, &who, ticket);
   else if (*word == 'f')
