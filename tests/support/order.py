@@ -1,7 +1,7 @@
 """The order of the tests of a run on several processes: each process begins with its share of the longest.
 
-pytest-xdist gives each process a stretch of the list, and a process at its end takes half of what another one
-has left. A long test that begins last would leave the other processes without work.
+pytest-xdist gives each process a stretch of the list, and a process without work takes half of the rest of
+another one. A long test that begins last would leave the other processes without work.
 """
 
 from __future__ import annotations
