@@ -38,7 +38,7 @@ typedef struct gfs_limits {
 const gfs_limits *gfs_limits_here(void);
 
 /* The least first_cache of all CPUs. The path of a call within it needs no look-up. */
-#define GFS_FIRST_CACHE_LEAST (((size_t)32 << 10) - 512)
+#define GFS_FIRST_CACHE_LEAST ((size_t)63 << 9)
 
 /* The least own_cache of all CPUs. */
 #define GFS_OWN_CACHE_LEAST ((size_t)128 << 10)

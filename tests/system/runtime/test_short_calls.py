@@ -13,7 +13,8 @@ from tests.support.paths import ROOT
 
 #: The sources with such calls.
 SOURCES = [
-    ROOT / "runtime/core/src" / name for name in ("codec.c", "dispatch.c", "encode.c", "update.c", "raid.c")
+    ROOT / "runtime/core/src" / name
+    for name in ("apply.c", "codec.c", "dispatch.c", "encode.c", "update.c", "raid.c")
 ]
 
 MUTANTS = (
@@ -28,7 +29,11 @@ MUTANTS = (
     Mutant("are_alike(adder->set)", "true"),
     Mutant("are_alike(adder->add[0])", "true"),
     Mutant("are_alike(codec->encoder->pass->kernel)", "true"),
-    Mutant("apply_cached(map, path, len, s)", "apply_cached(map, GFS_PATH_cached, len, s)"),
+    Mutant(
+        "apply_cached(map, path, len, s)",
+        "apply_cached(map, GFS_PATH_cached, len, s)",
+        within="gfs_map_apply_stripes",
+    ),
     Mutant("gfs_codec_find_short(codec);", ";", within="gfsmith_codec_hint"),
     Mutant("gfs_codec_find_short(codec);", ";", within="gfsmith_codec_packets"),
     Mutant("gfs_codec_find_short(codec);", ";", within="finish"),

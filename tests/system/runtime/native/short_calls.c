@@ -115,6 +115,7 @@ static void serve_both(gfsmith_codec *codec) {
 static void test_hints(unsigned k, unsigned m) {
   gfsmith_codec *codec;
   REQUIRE(gfsmith_codec_create(&codec, "cauchy", k, m) == GFSMITH_OK);
+  REQUIRE(codec->short_update.most > 0 || codec->encoder->mads != 1);
   serve_both(codec);
   require_short(codec, GFS_OWN_CACHE_LEAST / (k + m), GFS_OWN_CACHE_LEAST / (1 + m));
   for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++)
@@ -149,6 +150,11 @@ static void replace(gfsmith_kernel **kernels) {
 static void require_second(const gfsmith_codec *codec, refused *call, size_t len, unsigned calls) {
   REQUIRE(call(codec, len) == GFSMITH_OK && second.calls == calls);
   second.calls = 0;
+  if (call == update)
+    change_expected(codec->k, codec->m, len);
+  else
+    reference_encode(codec->k, codec->m, len, expected);
+  require_equal(codec->k + codec->m);
 }
 
 static gfsmith_status encode_two(const void *of, size_t len) {
