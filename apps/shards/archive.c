@@ -1,5 +1,6 @@
 #include "archive.h"
 
+#include "output.h"
 #include "report.h"
 
 #include <errno.h>
@@ -53,7 +54,9 @@ static int spawn(archive *tar, char *const *arguments, int child_end, int as) {
 /* Start tar with one end of a pipe as its stdin (as = 0) or stdout (as = 1). */
 static int start(archive *tar, char *const *arguments, int as) {
   int ends[2];
-  unsetenv("TAR_OPTIONS");
+  unsetenv("TAR_OPTIONS"); /* of GNU tar, and of bsdtar */
+  unsetenv("TAR_READER_OPTIONS");
+  unsetenv("TAR_WRITER_OPTIONS");
   /* tar translates names from and to the locale, which may be another one in restore. */
   setenv("LC_ALL", "C.UTF-8", 1);
   tar->child = -1;
@@ -66,22 +69,6 @@ static int start(archive *tar, char *const *arguments, int as) {
   close(ends[as]);
   tar->fd = ends[1 - as];
   return reason == 0 ? TOOL_OK : refuse("cannot start tar: %s", strerror(reason));
-}
-
-int archive_create(archive *tar, const char *folder) {
-  char *arguments[] = {"tar",      "--create",    "--acls",       "--format=posix",
-                       "--file=-", "--directory", (char *)folder, ".",
-                       NULL};
-  tar->folder = NULL;
-  return start(tar, arguments, 1);
-}
-
-int archive_extract(archive *tar, const char *folder) {
-  char *arguments[] = {"tar",       "--extract", "--acls",      "--preserve-permissions",
-                       "--verbose", "--file=-",  "--directory", (char *)folder,
-                       NULL};
-  tar->folder = folder;
-  return start(tar, arguments, 0);
 }
 
 static void release(archive *tar) {
@@ -145,6 +132,7 @@ static size_t count_names(const archive *tar, int file) {
 static struct {
   size_t files;
   bool hidden; /* there are some in a folder that this user must not read */
+  uint64_t state;
 } there;
 
 static int count_one(const char *path, const struct stat *info, int type, struct FTW *walk) {
@@ -156,9 +144,10 @@ static int count_one(const char *path, const struct stat *info, int type, struct
   return 0;
 }
 
+enum { DESCRIPTORS = 32 }; /* of nftw */
+
 /* A file system that ignores case, for example, has one file for two names: the last one. */
 static int check_names(const archive *tar) {
-  enum { DESCRIPTORS = 32 };
   size_t names = count_names(tar, tar->names);
   if (names == 0)
     names = count_names(tar, tar->errors);
@@ -172,6 +161,90 @@ static int check_names(const archive *tar) {
                 names, there.files);
 }
 
+static uint64_t mix(uint64_t sum, uint64_t value) {
+  return (sum ^ value) * 0x100000001b3; /* the prime of FNV-1a with 64 bits */
+}
+
+/* A sum, since the order of names is not fixed. Devices and FIFOs have no bytes in an archive. */
+static int add_state(const char *path, const struct stat *info, int type, struct FTW *walk) {
+  (void)type;
+  (void)walk;
+  const uint64_t numbers[] = {
+      info->st_ino,
+      (uint64_t)info->st_size,
+      (uint64_t)info->st_mtim.tv_sec,
+      (uint64_t)info->st_mtim.tv_nsec,
+      (uint64_t)info->st_ctim.tv_sec,
+      (uint64_t)info->st_ctim.tv_nsec,
+  };
+  uint64_t sum = 0xcbf29ce484222325;
+  for (; *path != '\0'; path++)
+    sum = mix(sum, (unsigned char)*path);
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    sum = mix(sum, numbers[i]);
+  if (S_ISREG(info->st_mode) || S_ISDIR(info->st_mode) || S_ISLNK(info->st_mode))
+    there.state += sum;
+  return 0;
+}
+
+/* A number that differs, in all likelihood, after a change of a file in the folder. Its path may be
+ * a symbolic link, which nftw does not follow. */
+static int find_state(const char *folder, uint64_t *state) {
+  char *inside = path_try_join(folder, ".");
+  if (inside == NULL)
+    return refuse("out of memory");
+  there.state = 0;
+  nftw(inside, add_state, DESCRIPTORS, FTW_PHYS);
+  *state = there.state;
+  free(inside);
+  return TOOL_OK;
+}
+
+/* Has a folder changed that tar does not watch? */
+static int check_state(const archive *tar) {
+  uint64_t now = 0;
+  if (tar->source == NULL)
+    return TOOL_OK;
+  int status = find_state(tar->source, &now);
+  return status == TOOL_OK && now != tar->state
+             ? refuse("%s changed while it was read", tar->source)
+             : status;
+}
+
+/* *watches: GNU tar fails if a file changes while it is read. bsdtar fills a file that becomes
+ * shorter with zeros, without a message. */
+static int ask_kind(bool *watches) {
+  char *arguments[] = {"tar", "--version", NULL};
+  char text[64] = "";
+  archive tar = ARCHIVE_NONE;
+  int status = start(&tar, arguments, 1);
+  if (status == TOOL_OK)
+    read_some(tar.fd, text, sizeof text - 1);
+  *watches = strstr(text, "GNU tar") != NULL;
+  archive_abort(&tar);
+  return report_interrupted() ? TOOL_REFUSED : status;
+}
+
+int archive_create(archive *tar, const char *folder) {
+  char *arguments[] = {"tar",      "--create",    "--acls",       "--format=posix",
+                       "--file=-", "--directory", (char *)folder, ".",
+                       NULL};
+  bool watches;
+  if (ask_kind(&watches) != TOOL_OK || (!watches && find_state(folder, &tar->state) != TOOL_OK))
+    return TOOL_REFUSED;
+  tar->folder = NULL;
+  tar->source = watches ? NULL : folder;
+  return start(tar, arguments, 1);
+}
+
+int archive_extract(archive *tar, const char *folder) {
+  char *arguments[] = {"tar",       "--extract", "--acls",      "--preserve-permissions",
+                       "--verbose", "--file=-",  "--directory", (char *)folder,
+                       NULL};
+  tar->folder = folder;
+  return start(tar, arguments, 0);
+}
+
 int archive_finish(archive *tar) {
   char line[512] = "";
   off_t at = 0;
@@ -182,7 +255,9 @@ int archive_finish(archive *tar) {
     refuse_failed(tar);
   while (status == 0 && tar->folder == NULL && next_line(tar->errors, &at, line, sizeof line))
     say("left out: %s", line);
-  int result = status != 0 ? TOOL_REFUSED : tar->folder == NULL ? TOOL_OK : check_names(tar);
+  int result = status != 0           ? TOOL_REFUSED
+               : tar->folder == NULL ? check_state(tar)
+                                     : check_names(tar);
   release(tar);
   return result;
 }
@@ -211,7 +286,6 @@ static int open_up(const char *path, const struct stat *info, int type, struct F
 }
 
 void remove_folder(const char *folder) {
-  enum { DESCRIPTORS = 32 };
   nftw(folder, open_up, DESCRIPTORS, FTW_PHYS);
   nftw(folder, remove_one, DESCRIPTORS, FTW_PHYS | FTW_DEPTH);
 }

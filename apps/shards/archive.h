@@ -3,6 +3,7 @@
 #define TOOL_ARCHIVE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 typedef struct archive {
@@ -11,15 +12,18 @@ typedef struct archive {
   int errors;         /* the child's stderr, a file in memory */
   int names;          /* the paths that the child has extracted, in a file in memory */
   const char *folder; /* where the archive is extracted; NULL: it is made */
+  const char *source; /* a folder that tar does not watch while it reads it; NULL: none */
+  uint64_t state;     /* of its files before */
 } archive;
 
-#define ARCHIVE_NONE ((archive){-1, -1, -1, -1, NULL})
+#define ARCHIVE_NONE ((archive){.child = -1, .fd = -1, .errors = -1, .names = -1})
 /* Start tar; TOOL_REFUSED after a message. */
 int archive_create(archive *tar, const char *folder);
 int archive_extract(archive *tar, const char *folder);
 /* Close the pipe and wait for tar. TOOL_REFUSED after a message with its first line, if it failed.
- * If it has made the archive, name the sockets that it has left out. If it has extracted one,
- * refuse a folder in which names of the archive are one file. */
+ * If it has made the archive, name the sockets that it has left out, and refuse a folder that has
+ * changed meanwhile. If it has extracted one, refuse a folder in which names of the archive are one
+ * file. */
 int archive_finish(archive *tar);
 /* End tar after a failure. */
 void archive_abort(archive *tar);

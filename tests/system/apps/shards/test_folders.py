@@ -33,6 +33,37 @@ def test_bsdtar_without_a_locale(tool: Tool, tmp_path: Path, monkeypatch: pytest
     assert snapshot(tmp_path / "again") == snapshot(folder)
 
 
+#: As bsdtar, it reads a file that changes meanwhile without an error.
+UNWATCHFUL = """#!/bin/sh
+test "$1" = --version && exec echo bsdtar 3.6.2
+test -z "$TAR_WRITER_OPTIONS" || exit 1
+{tar} "$@"
+echo more >> {file}
+"""
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_tar_that_does_not_watch_its_files(
+    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: bool
+) -> None:
+    folder, programs = tmp_path / "folder", tmp_path / "programs"
+    for path in (folder, programs):
+        path.mkdir()
+    (folder / "one").write_bytes(content(99))
+    changed = folder / "one" if changes else tmp_path / "other"
+    (programs / "tar").write_text(UNWATCHFUL.format(tar=shutil.which("tar"), file=changed))
+    (programs / "tar").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setenv("TAR_WRITER_OPTIONS", "gzip:compression-level=9")
+    (tmp_path / "link").symlink_to(folder)
+    words = ("protect", "-q", *SHAPE, tmp_path / "link", tmp_path / "shards")
+    if changes:
+        assert tool.refusal(*words) == f"{tmp_path / 'link'} changed while it was read"
+        assert not (tmp_path / "shards").exists()
+    else:
+        tool.ok(*words)
+
+
 def test_names_do_not_depend_on_the_locale(
     tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
