@@ -82,10 +82,17 @@ bool path_exists(const char *path) {
   return lstat(path, &info) == 0;
 }
 
+static bool same_time(struct timespec a, struct timespec b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
 bool file_unchanged(const struct stat *before, const struct stat *now) {
+  /* A program that writes may set the time of the last write back, but not that of the last change,
+   * which is the same in file systems that have no other one. */
+  bool rewritten =
+      !same_time(now->st_ctim, before->st_ctim) && !same_time(now->st_ctim, now->st_mtim);
   return now->st_dev == before->st_dev && now->st_ino == before->st_ino &&
-         now->st_size == before->st_size && now->st_mtim.tv_sec == before->st_mtim.tv_sec &&
-         now->st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+         now->st_size == before->st_size && same_time(now->st_mtim, before->st_mtim) && !rewritten;
 }
 
 int output_plan(output *out, char *final_path, bool replace) {

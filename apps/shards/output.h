@@ -101,7 +101,7 @@ char *path_folder(const char *path);
 bool path_exists(const char *path);
 /* The part of a path behind its last slash. */
 const char *path_last(const char *path);
-/* Is it the same file, which was not written to in between? */
+/* Is it the same file, whose bytes and attributes nothing has changed in between? */
 bool file_unchanged(const struct stat *before, const struct stat *now);
 
 /* Zeroed memory, a copy of a string, a longer array. Without memory they end the process with a

@@ -279,9 +279,8 @@ static int check_unchanged(const protect *job) {
   struct stat info;
   if (!S_ISREG(job->info.st_mode))
     return TOOL_OK;
-  if (fstat(job->input, &info) == 0 && info.st_size == job->info.st_size &&
-      (uint64_t)info.st_size == job->length && info.st_mtim.tv_sec == job->info.st_mtim.tv_sec &&
-      info.st_mtim.tv_nsec == job->info.st_mtim.tv_nsec)
+  if (fstat(job->input, &info) == 0 && file_unchanged(&job->info, &info) &&
+      (uint64_t)info.st_size == job->length)
     return TOOL_OK;
   return refuse("%s changed while it was read", job->source);
 }

@@ -375,6 +375,23 @@ def test_input_that_changes_while_it_is_read(faulty: Faulty, tmp_path: Path, siz
     assert snapshot(tmp_path / "out") == {}
 
 
+@pytest.mark.parametrize("command", ["protect", pytest.param("par2", marks=pytest.mark.needs("par2"))])
+def test_input_whose_time_is_set_back(faulty: Faulty, tmp_path: Path, command: str) -> None:
+    """The time of its last write is the same, but not that of its last change."""
+    file = tmp_path / "file"
+    file.write_bytes(content(999))
+    before, files = file.stat(), snapshot(tmp_path).keys()
+    words = ("protect", *SHAPE) if command == "protect" else ("par2", "create", tmp_path / "set.par2")
+    run = Stopped(faulty("pwrite:2:STOP"), *words, file, *((tmp_path,) if command == "protect" else ()))
+    flip(file, 500)
+    while file.stat().st_ctime_ns == before.st_ctime_ns:  # a clock with long steps
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    outcome = run.resume()
+    assert outcome.status == REFUSED and "file changed while it was read\n" in outcome.stderr, outcome
+    assert snapshot(tmp_path).keys() == files
+
+
 def test_ctrl_c_while_stdin_is_silent(tool: Tool, tmp_path: Path) -> None:
     """A blocked read ends by the signal, with the pool's threads running."""
     with subprocess.Popen(
