@@ -375,6 +375,18 @@ static int keep_damaged(const par2_job *job) {
   return TOOL_OK;
 }
 
+/* Make these names permanent before other files get the old ones: a loss of power could keep the
+ * latter change only. */
+static int flush_kept(const par2_job *job) {
+  int status = TOOL_OK, last = -1;
+  for (size_t n = 0; n < job->count && status == TOOL_OK; n++)
+    if (job->kept[n] != NULL && job->outs[n].at != last) {
+      last = job->outs[n].at;
+      status = output_flush_folder(last, job->outs[n].folder);
+    }
+  return status;
+}
+
 /* Everything that allocates memory. Without memory, the folders that were created are removed. */
 static int prepare(par2_job *job, const options *opt) {
   int status = TOOL_OK;
@@ -400,6 +412,8 @@ static int rebuild(par2_job *job, const options *opt) {
     status = output_flush(job->outs, job->count);
   if (status == TOOL_OK)
     status = keep_damaged(job);
+  if (status == TOOL_OK)
+    status = flush_kept(job);
   return status == TOOL_OK ? output_settle(job->outs, job->count) : status;
 }
 

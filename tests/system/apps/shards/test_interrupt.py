@@ -488,3 +488,17 @@ def test_new_folders_of_par2_are_permanent(tool: Tool, preload: Path, tmp_path: 
     )
     flushed = {int(number) for number in log.read_text().split()}
     assert flushed >= {path.stat().st_ino for path in (tmp_path, inner.parent, inner, inner / "file")}
+
+
+@pytest.mark.needs("par2")
+def test_the_second_name_of_a_damaged_file_is_permanent(tool: Tool, preload: Path, tmp_path: Path) -> None:
+    """Before another file gets its name: a loss of power leaves one of both names."""
+    file, log = tmp_path / "file", tmp_path / "flushed"
+    file.write_bytes(content(999))
+    tool.ok("par2", "create", "-q", "-r", "100", tmp_path / "set.par2", file)
+    flip(file, 500)
+    variables = {"LD_PRELOAD": str(preload), "SHARDS_FLUSHED": str(log), "SHARDS_FAULT": "rename:1:STOP"}
+    run = Stopped(Tool(tool.program, variables), "par2", "repair", tmp_path / "set.par2")
+    assert (tmp_path / "file.1").exists()
+    assert str(tmp_path.stat().st_ino) in log.read_text().split()
+    assert run.resume().status == DONE
