@@ -65,12 +65,6 @@ static int read_record(int record, gfsmith_shards_header *set, uid_t *owner) {
   return valid > 0 && info.st_size > GFSMITH_SHARDS_HEADER ? 0 : valid;
 }
 
-/* Is there no shard of a name which cannot be opened with this error? Many file systems refuse some
- * names, such as bytes that are no UTF-8. */
-static bool is_none(int error) {
-  return error == ENOENT || error == EINVAL || error == EILSEQ || error == ENAMETOOLONG;
-}
-
 /* Remove a shard of the announced set or an empty file in its place, but no other file of its name,
  * nor one of another user than the record. Returns whether such a shard stays, or -1 and errno. */
 static int remove_shard(const change *c, unsigned index) {
@@ -80,7 +74,7 @@ static int remove_shard(const change *c, unsigned index) {
   shard_name(name, c->set.name, c->set.generation, index);
   int shard = open_at(c->folder, name, O_RDONLY);
   if (shard < 0)
-    return is_none(errno) ? 0 : -1;
+    return is_absent(errno) ? 0 : -1;
   int valid = fstat(shard, &info) == 0 ? read_header(shard, &found, NULL) : -1, reason = errno;
   close(shard);
   errno = reason;

@@ -82,6 +82,10 @@ bool path_exists(const char *path) {
   return lstat(path, &info) == 0;
 }
 
+bool is_absent(int error) {
+  return error == ENOENT || error == EINVAL || error == EILSEQ || error == ENAMETOOLONG;
+}
+
 static bool same_time(struct timespec a, struct timespec b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }

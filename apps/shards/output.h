@@ -99,6 +99,9 @@ char *path_try_join(const char *folder, const char *name);
 char *path_join(const char *folder, const char *name);
 char *path_folder(const char *path);
 bool path_exists(const char *path);
+/* Is there no file of a name which cannot be opened with this error? Many file systems refuse some
+ * names, such as bytes that are no UTF-8. */
+bool is_absent(int error);
 /* The part of a path behind its last slash. */
 const char *path_last(const char *path);
 /* Is it the same file, whose bytes and attributes nothing has changed in between? */

@@ -169,7 +169,19 @@ static char *free_path(const par2_job *job, size_t n) {
   return path;
 }
 
+/* A file whose name this file system refuses keeps all others from being replaced. */
+static int check_name(const par2_set *set, size_t f) {
+  int fd = par2_open_below(set->folder, set->files[f].name, O_RDONLY), reason = errno;
+  if (fd >= 0)
+    close(fd);
+  return fd >= 0 || reason == ENOENT || !is_absent(reason)
+             ? TOOL_OK
+             : refuse("cannot create %s: %s", set->files[f].name, strerror(reason));
+}
+
 static int plan_output(par2_job *job, size_t f) {
+  if (check_name(&job->set, f) != TOOL_OK)
+    return TOOL_REFUSED;
   char *path = path_join(job->set.folder, job->set.files[f].name);
   bool exists = job->found.states[f] == PAR2_DAMAGED;
   int status = output_plan(&job->outs[job->count], path, exists);

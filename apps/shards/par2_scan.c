@@ -171,7 +171,7 @@ static int open_scanned(scanned *file, par2_found *found, size_t source) {
   const char *name = par2_source_name(found, source);
   *file = (scanned){.found = found, .source = source};
   file->fd = par2_open_source(found, source);
-  if (file->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+  if (file->fd < 0 && (is_absent(errno) || errno == ENOTDIR))
     return TOOL_OK;
   if (file->fd < 0 && errno == ELOOP)
     return refuse("%s: %s is or is below a symbolic link", found->set->name, name);

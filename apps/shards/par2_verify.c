@@ -89,7 +89,7 @@ static int require_named(const par2_set *set, char *const *paths, size_t count) 
   for (size_t i = 0; i < count; i++) {
     struct stat info;
     int fd = open_input(paths[i]);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR) && names_file_of_set(set, paths[i]))
+    if (fd < 0 && (is_absent(errno) || errno == ENOTDIR) && names_file_of_set(set, paths[i]))
       continue;
     if (fd < 0)
       return refuse("cannot open %s: %s", paths[i], strerror(errno));

@@ -303,6 +303,26 @@ def test_the_second_names_of_long_names(sanitized: Tool, tmp_path: Path, letter:
     assert all(path.name.startswith(long[:-4]) for path in kept)  # so each is UTF-8
 
 
+def test_a_name_that_this_file_system_refuses(sanitized: Tool, tmp_path: Path) -> None:
+    """Such a file is missing, and no other one is replaced."""
+    name = "\u00e9" * 200
+    parts = Par2({**FILES, name.encode(): content(50)}, BLOCK, list(range(10))).packets()
+    index = write_set(tmp_path, parts)
+    (tmp_path / "one").write_bytes(FILES[b"one"][:-1])
+    before = snapshot(tmp_path)
+    verified = sanitized.run("par2", "verify", "-q", index)
+    assert verified.status == WRONG, verified
+    assert verified.stdout.splitlines()[-1].endswith(
+        "2 of 4 files intact, 3 of 38 blocks lost, 10 recovery blocks: can be repaired"
+    )
+    for words in ([index], [index, tmp_path / name]):
+        repaired = sanitized.run("par2", "repair", "-q", *words)
+        assert repaired.status == REFUSED and repaired.stderr == (
+            f"gfsmith-shards: cannot create {name}: File name too long\n"
+        )
+    assert snapshot(tmp_path) == before
+
+
 def test_an_empty_file_of_another_program(tool: Tool, tmp_path: Path) -> None:
     """gfsmith-shards leaves empty files out of its sets, and rebuilds those of others."""
     files = FILES | {b"empty": b""}
