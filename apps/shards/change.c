@@ -16,7 +16,14 @@
 #include <unistd.h>
 
 #define RECORD ".gfsmith-shards.change"
-enum { FUSE = 0x65735546 }; /* man 2 statfs */
+
+/* File systems without a device whose locks hold for all that may change them: those of one machine
+ * (tmpfs, ramfs, btrfs, overlayfs, eCryptfs, UBIFS, ZFS, bcachefs) and those whose servers lock
+ * (NFS, CIFS, SMB, Ceph, AFS). man 2 statfs, and the sources of ZFS and bcachefs. */
+static const uint32_t common_locks[] = {
+    0x01021994, 0x858458f6, 0x9123683e, 0x794c7630, 0xf15f,     0x24051905, 0x2fc12fc1,
+    0xca451a4e, 0x6969,     0xff534d42, 0xfe534d42, 0x00c36400, 0x5346414f, 0x6b414653,
+};
 
 static void close_record(change *c) {
   if (c->record >= 0)
@@ -127,13 +134,17 @@ static int recover(change *c) {
   return TOOL_OK;
 }
 
-/* May another machine change this folder, too? Locks in file systems in user space without a
- * device, such as sshfs, can be those of this machine only. */
+/* May another machine change this folder without a look at the locks of this one? File systems such
+ * as sshfs and 9p have locks of their own in each machine. */
 static bool may_be_remote(const change *c) {
   struct statfs system;
   struct stat info;
-  return fstatfs(c->folder, &system) == 0 && system.f_type == FUSE &&
-         fstat(c->folder, &info) == 0 && major(info.st_dev) == 0;
+  if (fstatfs(c->folder, &system) != 0 || fstat(c->folder, &info) != 0 || major(info.st_dev) != 0)
+    return false;
+  for (size_t i = 0; i < sizeof common_locks / sizeof common_locks[0]; i++)
+    if ((uint32_t)system.f_type == common_locks[i])
+      return false;
+  return true;
 }
 
 /* A record without a lock: that of an interrupted run, unless its run is on another machine. */

@@ -3,7 +3,6 @@ once, or are damaged."""
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 
@@ -116,28 +115,44 @@ def test_a_kill_before_the_rename(tool: Tool, preload: Path, plain_renames: Path
     tool.ok("verify", "-q", shards)
 
 
+#: FUSE, as sshfs, 9p, vboxsf, Coda.
+REMOTE = ("65735546", "01021997", "786f4256", "73757245")
+#: tmpfs, btrfs, overlayfs, NFS, SMB.
+LOCKED = ("01021994", "9123683e", "794c7630", "6969", "fe534d42")
+
+
+def left_record(tool: Tool, preload: Path, plain_renames: Path, shards: Path, kind: str) -> Tool:
+    """Return the program on a file system of this kind, where an interrupted run has left a record."""
+    remote = {"LD_PRELOAD": f"{preload}:{plain_renames}", "SHARDS_REMOTE": kind}
+    killed = Tool(tool.program, {**remote, "SHARDS_FAULT": "link:3:KILL"})
+    words = ("protect", *SHAPE, "-f", shards.parent / "file", shards)
+    assert killed.run(*words).status == -signal.SIGKILL
+    return Tool(tool.program, remote)
+
+
+@pytest.mark.parametrize("kind", REMOTE)
 def test_a_record_where_locks_may_be_those_of_this_machine(
-    tool: Tool, preload: Path, plain_renames: Path, shards: Path
+    tool: Tool, preload: Path, plain_renames: Path, shards: Path, kind: str
 ) -> None:
     """A run does not remove the record of one that another machine may have, or its shards."""
-    if os.major(shards.stat().st_dev) != 0:
-        pytest.skip("the file system has a device")
     file, record = shards.parent / "file", shards / ".gfsmith-shards.change"
-    remote = {"LD_PRELOAD": f"{preload}:{plain_renames}", "SHARDS_REMOTE": "1"}
-    assert (
-        Tool(tool.program, {**remote, "SHARDS_FAULT": "link:3:KILL"})
-        .run("protect", *SHAPE, "-f", file, shards)
-        .status
-        == -signal.SIGKILL
-    )
+    there = left_record(tool, preload, plain_renames, shards, kind)
     before = snapshot(shards)
-    there = Tool(tool.program, remote)
     for words in (("protect", *SHAPE, "-f", file, shards), ("repair", "-q", shards)):
         assert there.refusal(*words).endswith(f"if there is none any more, remove {record}")
     assert snapshot(shards) == before
     record.unlink()
     assert "generation 3" in there.ok("protect", *SHAPE, "-f", file, shards)
     assert len(list(shards.iterdir())) - len(temporaries(shards)) == 6
+
+
+@pytest.mark.parametrize("kind", LOCKED)
+def test_a_record_where_locks_hold_for_all_machines(
+    tool: Tool, preload: Path, plain_renames: Path, shards: Path, kind: str
+) -> None:
+    """The next run removes the record of an interrupted one."""
+    there = left_record(tool, preload, plain_renames, shards, kind)
+    assert "generation 2" in there.ok("protect", *SHAPE, "-f", shards.parent / "file", shards)
 
 
 def test_a_listed_name_without_a_file(tool: Tool, lost_name: Path, shards: Path) -> None:

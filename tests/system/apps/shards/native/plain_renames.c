@@ -1,6 +1,7 @@
 /* LD_PRELOAD: a file system without RENAME_NOREPLACE, such as NFS; with SHARDS_NO_LINKS, also
  * without hard links, owners and permissions, such as many file systems in user space. An open
- * folder can be listed once, as in sshfs; with SHARDS_REMOTE, it is a file system in user space. */
+ * folder can be listed once, as in sshfs. SHARDS_REMOTE is the type of the file system (man 2
+ * statfs), which has no device then. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,7 +35,16 @@ int fstatfs64(int fd, struct statfs64 *system) {
   *(void **)&real = dlsym(RTLD_NEXT, "fstatfs64");
   int failed = real(fd, system);
   if (getenv("SHARDS_REMOTE") != NULL)
-    system->f_type = 0x65735546; /* of FUSE: man 2 statfs */
+    system->f_type = strtol(getenv("SHARDS_REMOTE"), NULL, 16);
+  return failed;
+}
+
+int fstat64(int fd, struct stat64 *info) {
+  int (*real)(int, struct stat64 *);
+  *(void **)&real = dlsym(RTLD_NEXT, "fstat64");
+  int failed = real(fd, info);
+  if (getenv("SHARDS_REMOTE") != NULL && S_ISDIR(info->st_mode))
+    info->st_dev = 1;
   return failed;
 }
 
