@@ -1,5 +1,6 @@
 #include "change.h"
 
+#include "medium.h"
 #include "names.h"
 #include "output.h"
 #include "report.h"
@@ -72,8 +73,16 @@ static int read_record(int record, gfsmith_shards_header *set, uid_t *owner) {
   return valid > 0 && info.st_size > GFSMITH_SHARDS_HEADER ? 0 : valid;
 }
 
+/* A read that fails once is no damage. */
+static int read_twice(int shard, gfsmith_shards_header *found) {
+  int valid = read_header(shard, found, NULL);
+  return valid < 0 && medium_failed(errno) ? read_header(shard, found, NULL) : valid;
+}
+
 /* Remove a shard of the announced set or an empty file in its place, but no other file of its name,
- * nor one of another user than the record. Returns whether such a shard stays, or -1 and errno. */
+ * nor one of another user than the record, nor, after an interrupted run, one whose header the
+ * device cannot read, as with a damaged header. Returns whether such a shard stays, or -1 and
+ * errno. */
 static int remove_shard(const change *c, unsigned index) {
   char name[SHARD_NAME];
   struct stat info = {0};
@@ -82,21 +91,22 @@ static int remove_shard(const change *c, unsigned index) {
   int shard = open_at(c->folder, name, O_RDONLY);
   if (shard < 0)
     return is_absent(errno) ? 0 : -1;
-  int valid = fstat(shard, &info) == 0 ? read_header(shard, &found, NULL) : -1, reason = errno;
+  int valid = fstat(shard, &info) == 0 ? read_twice(shard, &found) : -1, reason = errno;
   close(shard);
   errno = reason;
   bool empty = S_ISREG(info.st_mode) && info.st_size == 0; /* as rename_new() may have left it */
   bool own = empty || (valid > 0 && gfsmith_shards_same_set(&found, &c->set));
-  if (valid < 0 || !own)
-    return valid < 0 ? -1 : 0;
+  if (valid < 0)
+    return c->left && medium_failed(reason) ? 1 : -1;
+  if (!own)
+    return 0;
   return info.st_uid != c->owner ? 1 : unlinkat(c->folder, name, 0);
 }
 
 /* EINVAL: this file system does not support fsync for folders. */
 static int flush(int folder) { return fsync(folder) != 0 && errno != EINVAL ? -1 : 0; }
 
-/* Remove the announced set. Returns the number of shards that stay, since they are those of another
- * user, or -1 and errno. */
+/* Remove the announced set. Returns the number of shards that stay, or -1 and errno. */
 static int roll_back(change *c) {
   int stay = 0, failed = 0, reason = 0;
   for (unsigned i = 0; i < c->set.k + c->set.m; i++) {
@@ -119,10 +129,12 @@ static int roll_back(change *c) {
 /* Remove the record of an interrupted run, and its set. This run gets a record of its own, since
  * the shards have the owner of their record. */
 static int recover(change *c) {
+  c->left = true;
   int found = read_record(c->record, &c->set, &c->owner);
   if (found < 0)
     return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(errno));
   int stay = found > 0 ? roll_back(c) : 0;
+  c->left = false;
   if (stay < 0)
     return refuse("cannot remove the incomplete generation %" PRIu64 " of %s from %s: %s",
                   c->set.generation, c->set.name, c->path, strerror(errno));

@@ -19,6 +19,7 @@ typedef struct change {
   int record;       /* locked; -1: not open */
   bool announced;   /* the record has the header `set` */
   bool complete;    /* the set counts */
+  bool left;        /* `set` is that of an interrupted run */
   gfsmith_shards_header set;
   uid_t owner; /* of its shards */
 } change;
