@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "control.h"
 #include "json.h"
+#include "medium.h"
 #include "names.h"
 #include "output.h"
 #include "report.h"
@@ -25,6 +26,7 @@ typedef struct protect {
   char *folder;       /* of the shards */
   bool made_folder;
   change change;
+  bool kept_old; /* a file of an old generation could not be removed */
   int input;
   int error; /* errno of a failed read */
   bool is_tar;
@@ -179,31 +181,33 @@ static int walk_folder(protect *job, visit *each) {
   return status;
 }
 
-/* The generation in the header, since the file may have been renamed; 0: no shard of this original.
- * Files that the user may not read do not count. */
-static int read_generation(const protect *job, const char *file, uint64_t *generation) {
-  gfsmith_shards_header header;
-  char *path = path_join(job->folder, file);
-  int fd = open_input(path);
-  int valid = fd >= 0 ? read_header(fd, &header, NULL) : 0;
-  bool failed = fd >= 0 ? valid < 0 && errno != EISDIR && errno != ESPIPE
-                        : errno != EACCES && errno != ENOENT && errno != ENXIO;
-  int status = failed ? refuse("cannot read %s: %s", path, strerror(errno)) : TOOL_OK;
-  bool own = valid > 0 && strcmp(header.name, job->header.name) == 0;
-  *generation = own ? header.generation : 0;
+/* Read the header of a file in the folder; *found: it has one. Files that the user may not read
+ * have none, nor those that the device cannot read, as with damaged headers. */
+static int examine(const protect *job, const char *file, gfsmith_shards_header *header,
+                   bool *found) {
+  int fd = open_at(job->change.folder, file, O_RDONLY);
+  int valid = fd >= 0 ? read_header(fd, header, NULL) : 0, reason = errno;
+  bool none = fd >= 0 ? valid >= 0 || reason == EISDIR || reason == ESPIPE
+                      : reason == EACCES || reason == ENOENT || reason == ENXIO;
+  *found = valid > 0;
   if (fd >= 0)
     close(fd);
-  free(path);
-  return status;
+  return none || medium_failed(reason)
+             ? TOOL_OK
+             : refuse("cannot read %s/%s: %s", job->folder, file, strerror(reason));
 }
 
+/* The generation in the header counts, since the file may have been renamed, and that in its name.
+ */
 static int raise_generation(protect *job, const char *file, uint64_t named) {
-  uint64_t generation;
-  int status = read_generation(job, file, &generation);
+  gfsmith_shards_header header;
+  bool found;
+  int status = examine(job, file, &header, &found);
   if (status != TOOL_OK)
     return status;
-  if (generation < named)
-    generation = named;
+  uint64_t generation = named;
+  if (found && strcmp(header.name, job->header.name) == 0 && header.generation > named)
+    generation = header.generation;
   if (generation == GFSMITH_SHARDS_MAX_GENERATION)
     return refuse("%s/%s has the highest generation", job->folder, file);
   if (generation >= job->header.generation)
@@ -211,12 +215,26 @@ static int raise_generation(protect *job, const char *file, uint64_t named) {
   return TOOL_OK;
 }
 
+/* Shards of another original, which have been renamed, stay. A file that cannot be removed keeps no
+ * others. */
 static int remove_old(protect *job, const char *file, uint64_t named) {
-  bool old = named > 0 && named < job->header.generation;
-  int failed = old ? unlinkat(job->change.folder, file, 0) : 0;
-  return failed && errno != ENOENT
-             ? refuse("cannot remove %s/%s: %s", job->folder, file, strerror(errno))
-             : TOOL_OK;
+  gfsmith_shards_header header;
+  bool found;
+  if (named == 0 || named >= job->header.generation)
+    return TOOL_OK;
+  int status = examine(job, file, &header, &found);
+  if (status != TOOL_OK || (found && strcmp(header.name, job->header.name) != 0))
+    return status;
+  bool failed = unlinkat(job->change.folder, file, 0) != 0 && errno != ENOENT;
+  if (failed && !job->kept_old)
+    refuse("cannot remove %s/%s: %s", job->folder, file, strerror(errno));
+  job->kept_old |= failed;
+  return TOOL_OK;
+}
+
+static int remove_generations(protect *job) {
+  int status = walk_folder(job, remove_old);
+  return job->kept_old ? TOOL_REFUSED : status;
 }
 
 static int open_outputs(protect *job, const options *opt) {
@@ -318,7 +336,7 @@ static int protect_run(protect *job, const options *opt) {
     status = publish(job);
   if (job->change.complete)
     report(job, opt);
-  return status == TOOL_OK ? walk_folder(job, remove_old) : status;
+  return status == TOOL_OK ? remove_generations(job) : status;
 }
 
 int command_protect(const options *opt) {

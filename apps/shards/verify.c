@@ -1,6 +1,7 @@
 /* gfsmith-shards verify and info: check shards without changing them. */
 #include "commands.h"
 #include "json.h"
+#include "medium.h"
 #include "output.h"
 #include "report.h"
 #include "scan.h"
@@ -104,8 +105,12 @@ static int info_file(const char *path) {
   close(fd);
   if (!regular)
     return refuse("%s is not a regular file", path);
-  if (n < 0)
+  if (n < 0 && !medium_failed(reason))
     return refuse("cannot read %s: %s", path, strerror(reason));
+  if (n < 0) {
+    say("%s: %s", path, strerror(reason));
+    return TOOL_WRONG;
+  }
   if (gfsmith_shards_header_read(&header, raw, (size_t)n, &why) == GFSMITH_OK) {
     say_header(path, &header);
     return TOOL_OK;

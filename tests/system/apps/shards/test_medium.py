@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.system.apps.shards.support import DONE, FLAGS, NATIVE, WRONG, Tool, c
 
 PAGE = 4096
 Bad = Callable[..., Tool]
+Faulty = Callable[[str], Tool]
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +60,27 @@ def test_zeros_that_cannot_be_read(tool: Tool, bad: Bad, tmp_path: Path) -> None
     device = bad(f"{shard(shards, 1).name}:2")
     assert "5 of 6 shards intact" in device.run("verify", shards).stdout
     assert device.ok("repair", shards).count(": rebuilt\n") == 1
+
+
+def test_the_next_generation_of_damaged_shards(bad: Bad, large: Path) -> None:
+    """The device reads no header of the last one."""
+    device = bad(*in_each([0] * 6))
+    told = device.run("info", large)
+    assert told.status == WRONG and told.stdout.count(": Input/output error\n") == 6, told
+    assert "generation 2\n" in device.ok("protect", "-q", "--force", large.parent / "file", large)
+    assert not list(large.glob("*.g1.*"))
+
+
+@pytest.mark.parametrize("command", ["protect", "repair"])
+def test_the_rest_of_an_interrupted_run(faulty: Faulty, bad: Bad, large: Path, command: str) -> None:
+    """The device does not read one of its shards, which stays; the others are removed."""
+    words = ("protect", "-q", "--force", "-k", "4", "-m", "2", large.parent / "file", large)
+    assert faulty("rename:4:KILL").run(*words).status == -signal.SIGKILL
+    unread, lost = shard(large, 1, generation=2), shard(large, 1)
+    lost.unlink()
+    bad(f"{unread.name}:0").ok(*(words if command == "protect" else ("repair", "-q", large)))
+    assert unread.exists() == (command == "repair") and lost.exists() == (command == "repair")
+    assert not shard(large, 0, generation=2).exists()
 
 
 @pytest.fixture

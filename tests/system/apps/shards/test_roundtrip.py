@@ -271,6 +271,30 @@ def test_renamed_shards_count_for_the_next_generation(tool: Tool, shards: Path, 
     assert (tmp_path / "restored").read_bytes() == content(5000, seed=2)
 
 
+def test_renamed_shards_of_another_original_stay(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    """They have the names of the generation that is replaced, but no other files have their original."""
+    other = make_set(tool, tmp_path / "other", content(777), name="other")
+    for index in range(6):
+        shard(shards, index).unlink()
+        shard(other, index, "other").rename(shard(shards, index))
+    before = snapshot(shards)
+    assert "generation 2\n" in tool.ok("protect", "--force", "-k", "3", "-m", "1", tmp_path / "file", shards)
+    assert {name: snapshot(shards)[name] for name in before} == before
+    tool.ok("restore", *shards.glob("*.g1.*"), "-o", tmp_path / "restored")
+    assert (tmp_path / "restored").read_bytes() == content(777)
+
+
+def test_an_old_shard_that_cannot_be_removed(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    """All others are removed."""
+    for index in (0, 5):
+        shard(shards, index).unlink()
+        shard(shards, index).mkdir()
+    done = tool.run("protect", "--force", "-q", "-k", "3", "-m", "1", tmp_path / "file", shards)
+    assert done.status == REFUSED and done.stderr.count("cannot remove ") == 1, done
+    assert "generation 2\n" in done.stdout
+    assert {path.name for path in shards.glob("*.g1.*")} == {shard(shards, i).name for i in (0, 5)}
+
+
 def test_the_highest_complete_generation_is_read(tool: Tool, shards: Path, tmp_path: Path) -> None:
     """Of generation 2 only three shards exist, as after an interrupted run: it is no complete set."""
     newer = tmp_path / "newer"
