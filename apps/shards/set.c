@@ -112,12 +112,26 @@ static int examine(shard_file *file) {
   return TOOL_OK;
 }
 
+/* The index of a file with a damaged header that has the name and the size of a shard of the other
+ * file's set; -1: it has not. */
+static int likely_index(const shard_file *damaged, const shard_file *file) {
+  uint64_t generation;
+  unsigned index;
+  bool likely =
+      damaged->fd >= 0 && damaged->info.st_size == file->info.st_size &&
+      shard_name_parse(path_last(damaged->path), file->header.name, &generation, &index) &&
+      generation == file->header.generation && index < file->header.k + file->header.m;
+  return likely ? (int)index : -1;
+}
+
 /* Enough shards first, then the generation. */
 static uint64_t rank(const shard_set *set, const shard_file *file) {
   size_t members = 0;
-  for (size_t i = 0; i < set->count; i++)
-    members +=
-        set->files[i].why == NULL && gfsmith_shards_same_set(&set->files[i].header, &file->header);
+  for (size_t i = 0; i < set->count; i++) {
+    const shard_file *other = &set->files[i];
+    members += other->why == NULL ? gfsmith_shards_same_set(&other->header, &file->header)
+                                  : likely_index(other, file) >= 0;
+  }
   return file->header.generation + (members >= file->header.k ? GFSMITH_SHARDS_MAX_GENERATION : 0);
 }
 

@@ -21,6 +21,7 @@ from tests.system.apps.shards.support import (
     REFUSED,
     Tool,
     content,
+    flip,
     make_set,
     shard,
     snapshot,
@@ -313,6 +314,23 @@ def test_the_highest_complete_generation_is_read(tool: Tool, shards: Path, tmp_p
     shard(newer, 3, generation=2).rename(shard(shards, 3, generation=2))
     tool.ok("restore", "--force", shards, "-o", tmp_path / "restored")
     assert (tmp_path / "restored").read_bytes() == content(700, seed=2)
+
+
+def test_damaged_headers_do_not_hide_the_highest_generation(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    """Fewer than k of its headers are intact, but all its blocks; an interrupted run has left the old one."""
+    newer = tmp_path / "newer"
+    (tmp_path / "file").write_bytes(content(700, seed=2))
+    for _ in range(2):
+        tool.ok("protect", "--force", "-k", "4", "-m", "2", "-b", "64", tmp_path / "file", newer)
+    for index in range(6):
+        shard(newer, index, generation=2).rename(shard(shards, index, generation=2))
+    for index in range(3):
+        flip(shard(shards, index, generation=2), 20)
+    assert "file: 3 of 6 shards intact: can be repaired\n" in tool.run("verify", shards).stdout
+    assert tool.run("restore", shards, "-o", "-").raw == content(700, seed=2)
+    for index in range(3):
+        shard(shards, index, generation=2).write_bytes(b"")
+    assert tool.run("restore", shards, "-o", "-").raw == content(999)
 
 
 def test_json(tool: Tool, tmp_path: Path) -> None:
