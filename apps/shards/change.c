@@ -126,23 +126,76 @@ static int roll_back(change *c) {
   return -1;
 }
 
-/* Remove the record of an interrupted run, and its set. This run gets a record of its own, since
- * the shards have the owner of their record. */
+/* Is this shard of the announced set there, with the owner of the record? One with a damaged header
+ * counts by its name, if it has the size of the others, 0 before that is known. -1 and errno:
+ * unknown. */
+static int find_shard(const change *c, unsigned index, off_t *size) {
+  char name[SHARD_NAME];
+  struct stat info = {0};
+  gfsmith_shards_header found;
+  shard_name(name, c->set.name, c->set.generation, index);
+  int shard = open_at(c->folder, name, O_RDONLY);
+  if (shard < 0)
+    return is_absent(errno) ? 0 : -1;
+  int valid = fstat(shard, &info) == 0 ? read_twice(shard, &found) : -1, reason = errno;
+  close(shard);
+  errno = reason;
+  if (valid < 0 && !medium_failed(reason))
+    return -1;
+  if (valid <= 0)
+    return info.st_uid == c->owner && *size != 0 && info.st_size == *size;
+  if (info.st_uid != c->owner || found.index != index || !gfsmith_shards_same_set(&found, &c->set))
+    return 0;
+  *size = info.st_size;
+  return 1;
+}
+
+/* All shards of a set had their bytes before the record named it, so it is complete if all have
+ * their names. -1 and errno: unknown. */
+static int is_whole(const change *c) {
+  off_t size = 0;
+  int whole = 0;
+  for (unsigned pass = 0; pass < 2 && whole == 0; pass++) { /* the first one finds the size */
+    whole = 1;
+    for (unsigned i = 0; i < c->set.k + c->set.m && whole >= 0; i++) {
+      int one = find_shard(c, i, &size);
+      whole = one < 0 ? -1 : whole && one;
+    }
+  }
+  return whole;
+}
+
+/* Remove a record that names a set. A hard link to it, as in a backup, must not name it any more.
+ */
+static int remove_record(const change *c) {
+  int failed = unlinkat(c->folder, RECORD, 0);
+  int linked = failed ? 0 : ftruncate(c->record, 0);
+  (void)linked; /* without it the set counts, too */
+  return failed;
+}
+
+/* Remove the record of an interrupted run, and its set unless that is whole. This run gets a record
+ * of its own, since the shards have the owner of their record. */
 static int recover(change *c) {
   c->left = true;
   int found = read_record(c->record, &c->set, &c->owner);
   if (found < 0)
     return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(errno));
-  int stay = found > 0 ? roll_back(c) : 0;
+  int whole = found > 0 ? is_whole(c) : 0;
+  if (whole < 0 || (whole > 0 && flush(c->folder) != 0))
+    return refuse("cannot complete generation %" PRIu64 " of %s in %s: %s", c->set.generation,
+                  c->set.name, c->path, strerror(errno));
+  int stay = found > 0 && whole == 0 ? roll_back(c) : 0;
   c->left = false;
   if (stay < 0)
     return refuse("cannot remove the incomplete generation %" PRIu64 " of %s from %s: %s",
                   c->set.generation, c->set.name, c->path, strerror(errno));
-  if (unlinkat(c->folder, RECORD, 0) != 0)
+  /* Without a set it may be a hard link to any file, which must not be emptied. */
+  if ((found > 0 ? remove_record(c) : unlinkat(c->folder, RECORD, 0)) != 0)
     return refuse("cannot remove %s/" RECORD ": %s", c->path, strerror(errno));
   if (found > 0 && stay == 0)
-    say("%s: the incomplete generation %" PRIu64 " of %s is removed", c->path, c->set.generation,
-        c->set.name);
+    say("%s: the %s generation %" PRIu64 " of %s %s", c->path, whole ? "interrupted" : "incomplete",
+        c->set.generation, c->set.name, whole ? "is complete" : "is removed");
   return TOOL_OK;
 }
 
@@ -210,7 +263,7 @@ int change_announce(change *c, const gfsmith_shards_header *set) {
 int change_commit(change *c) {
   if (flush(c->folder) != 0)
     return refuse("cannot flush %s: %s", c->path, strerror(errno));
-  if (unlinkat(c->folder, RECORD, 0) != 0)
+  if (remove_record(c) != 0)
     return refuse("cannot remove %s/" RECORD ": %s", c->path, strerror(errno));
   c->announced = false;
   c->complete = true;

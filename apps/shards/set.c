@@ -24,9 +24,13 @@ static void add(shard_set *set, char *path, bool listed) {
   set->files[set->count++] = (shard_file){.path = path, .listed = listed, .fd = -1, .index = -1};
 }
 
+static bool is_of(const shard_incomplete *record, const gfsmith_shards_header *h, uid_t owner) {
+  return record->owner == owner && gfsmith_shards_same_set(&record->header, h);
+}
+
 static bool is_announced(const shard_set *set, const gfsmith_shards_header *h, uid_t owner) {
   for (size_t i = 0; i < set->incomplete_count; i++)
-    if (set->incomplete[i].owner == owner && gfsmith_shards_same_set(&set->incomplete[i].header, h))
+    if (!set->incomplete[i].whole && is_of(&set->incomplete[i], h, owner))
       return true;
   return false;
 }
@@ -45,7 +49,8 @@ static int add_record(shard_set *set, const char *folder) {
   if (status != TOOL_OK || !found || is_announced(set, &header, owner))
     return status;
   set->incomplete = must_grow(set->incomplete, set->incomplete_count + 1, sizeof *set->incomplete);
-  set->incomplete[set->incomplete_count++] = (shard_incomplete){header, owner, must_copy(folder)};
+  set->incomplete[set->incomplete_count++] =
+      (shard_incomplete){.header = header, .owner = owner, .folder = must_copy(folder)};
   return TOOL_OK;
 }
 
@@ -150,8 +155,43 @@ static int refuse_headless(const shard_set *set) {
   return refuse("no shard with an intact header; %s: %s", set->files[0].path, set->files[0].why);
 }
 
+/* The first file with an intact header of a set that a record names; NULL: there is none. */
+static const shard_file *first_of(const shard_set *set, const shard_incomplete *record) {
+  for (size_t i = 0; i < set->count; i++)
+    if (set->files[i].why == NULL &&
+        is_of(record, &set->files[i].header, set->files[i].info.st_uid))
+      return &set->files[i];
+  return NULL;
+}
+
+static bool is_whole(const shard_set *set, const shard_incomplete *record) {
+  const shard_file *first = first_of(set, record);
+  bool present[GFSMITH_MAX_SHARDS] = {false};
+  unsigned missing = record->header.k + record->header.m;
+  for (size_t i = 0; i < set->count && first != NULL; i++) {
+    const shard_file *file = &set->files[i];
+    bool valid = file->why == NULL && is_of(record, &file->header, file->info.st_uid);
+    int index = valid               ? (int)file->header.index
+                : file->why != NULL ? likely_index(file, first)
+                                    : -1;
+    if (index < 0 || file->info.st_uid != record->owner)
+      continue;
+    missing -= !present[index];
+    present[index] = true;
+  }
+  return missing == 0;
+}
+
+/* A set with all its shards counts: their bytes were complete before the first one got its name. In
+ * a copy of a folder, the record of a run that has ended since then may have stayed. */
+static void find_whole(shard_set *set) {
+  for (size_t n = 0; n < set->incomplete_count; n++)
+    set->incomplete[n].whole = is_whole(set, &set->incomplete[n]);
+}
+
 static int choose(shard_set *set) {
   uint64_t best = 0;
+  find_whole(set);
   for (size_t i = 0; i < set->count; i++) {
     const shard_file *file = &set->files[i];
     bool counts = file->why == NULL && !is_incomplete(set, file);
@@ -444,9 +484,10 @@ void set_say_bad(const shard_set *set) {
 
 void set_say_incomplete(const shard_set *set) {
   for (size_t i = 0; i < set->incomplete_count; i++)
-    say("%s: generation %" PRIu64 " is incomplete and does not count: protect was interrupted "
-        "or is running",
-        set->incomplete[i].header.name, set->incomplete[i].header.generation);
+    if (!set->incomplete[i].whole)
+      say("%s: generation %" PRIu64 " is incomplete and does not count: protect was interrupted "
+          "or is running",
+          set->incomplete[i].header.name, set->incomplete[i].header.generation);
 }
 
 void set_say_others(const shard_set *set) {

@@ -29,6 +29,7 @@ typedef struct shard_incomplete {
   gfsmith_shards_header header;
   uid_t owner;
   char *folder;
+  bool whole; /* it counts: all its shards are there */
 } shard_incomplete;
 
 typedef struct shard_set {

@@ -135,11 +135,7 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
         every(Force, "call:EIO"),
     ),
     "a record that remains counts as removed": (
-        Mutant(
-            "unlinkat(c->folder, RECORD, 0) != 0",
-            "unlinkat(c->folder, RECORD, 0) > 0",
-            within="change_commit",
-        ),
+        Mutant("remove_record(c) != 0", "remove_record(c) > 0", within="change_commit"),
         every(Force, "call:EIO"),
     ),
     "the record disappears before the shards": (

@@ -321,6 +321,67 @@ def test_a_partial_generation_does_not_hide_a_complete_one(
     assert {path.name for path in out.glob("*.gfs")} == {shard(out, i).name for i in range(6)}
 
 
+@pytest.fixture
+def mirror(tool: Tool, faulty: Faulty, tmp_path: Path) -> Path:
+    """A copy of a folder of shards, of which no tool has removed anything: it was copied while a run gave the
+    shards of generation 2 their names, with the change record, and again later."""
+    out, copy = make_set(tool, tmp_path, content(999)), tmp_path / "mirror"
+    shutil.copytree(out, copy)
+    run = Stopped(faulty("rename:5:STOP"), "protect", "--force", *SHAPE, other_file(tmp_path), out)
+    shutil.copytree(out, copy, dirs_exist_ok=True)
+    assert run.resume().status == DONE
+    shutil.copytree(out, copy, dirs_exist_ok=True)
+    assert (copy / ".gfsmith-shards.change").stat().st_size > 0
+    return copy
+
+
+def test_a_copy_with_the_record_of_a_run_that_has_ended(tool: Tool, mirror: Path, tmp_path: Path) -> None:
+    """All shards of the new generation are there: it counts."""
+    new = other_file(tmp_path).read_bytes()
+    assert tool.run("restore", mirror, "-o", "-").raw == new
+    assert tool.ok("verify", mirror).splitlines() == [
+        "file: 6 files of other generations than 2 are left over",
+        "file: all 6 shards are intact",
+    ]
+
+
+@pytest.mark.parametrize("command", ["repair", "protect"])
+@pytest.mark.parametrize("damaged", [False, True])
+def test_the_next_run_in_such_a_copy(
+    tool: Tool, mirror: Path, tmp_path: Path, command: str, damaged: bool
+) -> None:
+    """It removes the record, and no shard, also if a header is damaged."""
+    if damaged:
+        flip(shard(mirror, 0, generation=2), 20)
+        assert tool.run("restore", mirror, "-o", "-").raw == other_file(tmp_path).read_bytes()
+    before = snapshot(mirror)
+    third = tmp_path / "third"
+    third.write_bytes(b"third")
+    done = tool.ok(*(("repair", mirror) if command == "repair" else ("protect", *SHAPE, third, mirror)))
+    assert f"{mirror}: the interrupted generation 2 of file is complete\n" in done
+    after = snapshot(mirror)
+    assert {name for name in before if name not in after} == {".gfsmith-shards.change"}
+    rebuilt = shard(mirror, 0, generation=2).name if damaged and command == "repair" else ""
+    assert all(after[name] == before[name] for name in before if name.endswith(".gfs") and name != rebuilt)
+
+
+def test_a_hard_link_to_the_change_record(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
+    """Under the name of a record, it must not hide a set that was completed since then and has lost a shard,
+    or let the next run remove it."""
+    file, out = other_file(tmp_path), tmp_path / "out"
+    out.mkdir()
+    run = Stopped(faulty("rename:5:STOP"), "protect", *SHAPE, file, out)
+    record, link = out / ".gfsmith-shards.change", tmp_path / "link"
+    link.hardlink_to(record)
+    assert run.resume().status == DONE
+    link.rename(record)
+    shard(out, 1).unlink()
+    assert tool.run("restore", out, "-o", "-").raw == file.read_bytes()
+    (tmp_path / "third").write_bytes(b"third")
+    tool.ok("protect", *SHAPE, tmp_path / "third", out)
+    assert len(list(out.glob("file.*"))) == 5
+
+
 def test_repair_does_not_replace_a_shard_of_a_newer_set(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
     """The set is deleted and protected again, under the same generation, while a repair works."""
     out = make_set(tool, tmp_path, content(999))
