@@ -91,13 +91,14 @@ static int remove_shard(const change *c, unsigned index) {
   int shard = open_at(c->folder, name, O_RDONLY);
   if (shard < 0)
     return is_absent(errno) ? 0 : -1;
-  int valid = fstat(shard, &info) == 0 ? read_twice(shard, &found) : -1, reason = errno;
+  bool known = fstat(shard, &info) == 0;
+  int valid = known ? read_twice(shard, &found) : -1, reason = errno;
   close(shard);
   errno = reason;
   bool empty = S_ISREG(info.st_mode) && info.st_size == 0; /* as rename_new() may have left it */
   bool own = empty || (valid > 0 && gfsmith_shards_same_set(&found, &c->set));
   if (valid < 0)
-    return c->left && medium_failed(reason) ? 1 : -1;
+    return c->left && known && medium_failed(reason) ? 1 : -1;
   if (!own)
     return 0;
   return info.st_uid != c->owner ? 1 : unlinkat(c->folder, name, 0);
@@ -137,10 +138,11 @@ static int find_shard(const change *c, unsigned index, off_t *size) {
   int shard = open_at(c->folder, name, O_RDONLY);
   if (shard < 0)
     return is_absent(errno) ? 0 : -1;
-  int valid = fstat(shard, &info) == 0 ? read_twice(shard, &found) : -1, reason = errno;
+  bool known = fstat(shard, &info) == 0;
+  int valid = known ? read_twice(shard, &found) : -1, reason = errno;
   close(shard);
   errno = reason;
-  if (valid < 0 && !medium_failed(reason))
+  if (!known || (valid < 0 && !medium_failed(reason)))
     return -1;
   if (valid <= 0)
     return info.st_uid == c->owner && *size != 0 && info.st_size == *size;

@@ -276,6 +276,9 @@ static int encode(protect *job, const options *opt) {
   gfsmith_shards_sink sinks[GFSMITH_MAX_SHARDS] = {0};
   gfsmith_shards_source source = {read_source, NULL, job, -1};
   control call;
+  /* Again, since the change record may have been a link to the file. */
+  if (job->input >= 0 && fstat(job->input, &job->info) != 0)
+    return refuse("cannot read %s: %s", job->source, strerror(errno));
   for (unsigned i = 0; i < job->shards; i++)
     sinks[i] = (gfsmith_shards_sink){output_write, &job->outs[i]};
   control_begin(&call, "protect", S_ISREG(job->info.st_mode) ? (uint64_t)job->info.st_size : 0,

@@ -186,7 +186,8 @@ class Protect(Scene):
         if outcome.status == DONE:
             assert said == new
             assert self.visible().keys() == self.after.keys()
-        if outcome.status >= 0:
+        whole = sum(f".g{new}." in name for name in files) == 4 and RECORD in self.visible()
+        if outcome.status >= 0 and not whole:  # else the run could not undo its names, and the set counts
             assert found == (said or old)
         if found == old:
             kept = {name for name in self.before if f".g{new}." not in name and name != RECORD}

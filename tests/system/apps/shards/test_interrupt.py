@@ -59,8 +59,13 @@ class Scene:
         protects = command.startswith("protect")
         #: Flushes besides those of the outputs: of the folder, and of the change record.
         self.more_flushes = 4 if protects else 1
-        #: Calls before the step that a signal no longer stops: three writes for each shard, one flush.
-        self.early = {"fsync": self.outputs, "pwrite": 3 * self.outputs if protects else 99}
+        #: Calls before the step that a signal no longer stops: three writes for each shard, one flush; reads
+        #: of the headers of old shards and of the file. The headers are read again before shards are removed.
+        self.early = {
+            "fsync": self.outputs,
+            "pwrite": 3 * self.outputs if protects else 99,
+            "pread": self.outputs + 2 if command == "protect --force" else 99,
+        }
 
     def set_up(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -357,7 +362,8 @@ def test_the_next_run_in_such_a_copy(
     before = snapshot(mirror)
     third = tmp_path / "third"
     third.write_bytes(b"third")
-    done = tool.ok(*(("repair", mirror) if command == "repair" else ("protect", *SHAPE, third, mirror)))
+    words: tuple[str | Path, ...] = ("protect", *SHAPE, third)
+    done = tool.ok(*(words if command == "protect" else ("repair",)), mirror)
     assert f"{mirror}: the interrupted generation 2 of file is complete\n" in done
     after = snapshot(mirror)
     assert {name for name in before if name not in after} == {".gfsmith-shards.change"}
@@ -442,8 +448,10 @@ def test_input_whose_time_is_set_back(faulty: Faulty, tmp_path: Path, command: s
     file = tmp_path / "file"
     file.write_bytes(content(999))
     before, files = file.stat(), snapshot(tmp_path).keys()
-    words = ("protect", *SHAPE) if command == "protect" else ("par2", "create", tmp_path / "set.par2")
-    run = Stopped(faulty("pwrite:2:STOP"), *words, file, *((tmp_path,) if command == "protect" else ()))
+    words: tuple[str | Path, ...] = ("protect", *SHAPE, file, tmp_path)
+    if command == "par2":
+        words = ("par2", "create", tmp_path / "set.par2", file)
+    run = Stopped(faulty("pwrite:2:STOP"), *words)
     flip(file, 500)
     while file.stat().st_ctime_ns == before.st_ctime_ns:  # a clock with long steps
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))

@@ -78,7 +78,8 @@ def test_the_rest_of_an_interrupted_run(faulty: Faulty, bad: Bad, large: Path, c
     assert faulty("rename:4:KILL").run(*words).status == -signal.SIGKILL
     unread, lost = shard(large, 1, generation=2), shard(large, 1)
     lost.unlink()
-    bad(f"{unread.name}:0").ok(*(words if command == "protect" else ("repair", "-q", large)))
+    again: tuple[str | Path, ...] = words if command == "protect" else ("repair", "-q", large)
+    bad(f"{unread.name}:0").ok(*again)
     assert unread.exists() == (command == "repair") and lost.exists() == (command == "repair")
     assert not shard(large, 0, generation=2).exists()
 
