@@ -26,7 +26,8 @@ typedef struct protect {
   char *folder;       /* of the shards */
   bool made_folder;
   change change;
-  bool kept_old; /* a file of an old generation could not be removed */
+  char kept[SHARD_NAME]; /* the first file of an old generation that could not be removed */
+  int kept_error;
   int input;
   int error; /* errno of a failed read */
   bool is_tar;
@@ -226,15 +227,18 @@ static int remove_old(protect *job, const char *file, uint64_t named) {
   if (status != TOOL_OK || (found && strcmp(header.name, job->header.name) != 0))
     return status;
   bool failed = unlinkat(job->change.folder, file, 0) != 0 && errno != ENOENT;
-  if (failed && !job->kept_old)
-    refuse("cannot remove %s/%s: %s", job->folder, file, strerror(errno));
-  job->kept_old |= failed;
+  if (failed && job->kept[0] == '\0') {
+    job->kept_error = errno;
+    snprintf(job->kept, sizeof job->kept, "%s", file);
+  }
   return TOOL_OK;
 }
 
 static int remove_generations(protect *job) {
   int status = walk_folder(job, remove_old);
-  return job->kept_old ? TOOL_REFUSED : status;
+  return status == TOOL_OK && job->kept[0] != '\0'
+             ? refuse("cannot remove %s/%s: %s", job->folder, job->kept, strerror(job->kept_error))
+             : status;
 }
 
 static int open_outputs(protect *job, const options *opt) {
