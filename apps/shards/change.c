@@ -115,6 +115,8 @@ static int roll_back(change *c) {
     if (one < 0) {
       failed = -1;
       reason = errno;
+    } else {
+      c->named = false;
     }
     stay += one > 0;
   }
@@ -263,6 +265,7 @@ int change_announce(change *c, const gfsmith_shards_header *set) {
 }
 
 int change_commit(change *c) {
+  c->named = true;
   if (flush(c->folder) != 0)
     return refuse("cannot flush %s: %s", c->path, strerror(errno));
   if (remove_record(c) != 0)
@@ -279,6 +282,7 @@ int change_commit(change *c) {
 void change_end(change *c) {
   if (c->record >= 0 && (!c->announced || roll_back(c) >= 0))
     unlinkat(c->folder, RECORD, 0);
+  c->complete |= c->announced && c->named;
   close_record(c);
   if (c->folder >= 0)
     close(c->folder);

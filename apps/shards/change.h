@@ -19,6 +19,7 @@ typedef struct change {
   int folder;       /* -1: not begun */
   int record;       /* locked; -1: not open */
   bool announced;   /* the record has the header `set` */
+  bool named;       /* all shards of `set` have their names */
   bool complete;    /* the set counts */
   bool left;        /* `set` is that of an interrupted run */
   gfsmith_shards_header set;
@@ -36,12 +37,12 @@ typedef struct change {
 int change_begin(change *c, const char *folder);
 /* Write the header of the new set to the record. Until change_commit its shards do not count. */
 int change_announce(change *c, const gfsmith_shards_header *set);
-/* Make the names of the new shards permanent, and complete the set. Refused with `complete`: a
- * power cut may undo this step, so the old shards must stay. */
+/* All new shards have their names: make these permanent, and complete the set. Refused with
+ * `complete`: a power cut may undo this step, so the old shards must stay. */
 int change_commit(change *c);
 /* Remove the shards of an announced set that was not committed, then the record, and unlock. If a
- * shard cannot be removed, the record stays. Needed once after change_begin, also if that failed.
- */
+ * shard cannot be removed, the record stays; if none of all can, the set is `complete`. Needed once
+ * after change_begin, also if that failed. */
 void change_end(change *c);
 
 /* The set that does not count in this folder, and the owner of its shards; `found` is false if all

@@ -356,7 +356,10 @@ int command_protect(const options *opt) {
   int status = protect_run(job, opt);
   archive_abort(&job->tar);
   output_discard(job->outs, GFSMITH_MAX_SHARDS);
+  bool reported = job->change.complete;
   change_end(&job->change);
+  if (job->change.complete && !reported)
+    report(job, opt); /* the run could not undo it */
   if (status != TOOL_OK && job->made_folder)
     rmdir(job->folder); /* refused by the system if shards are in it */
   if (job->input >= 0)

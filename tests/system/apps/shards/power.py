@@ -92,6 +92,8 @@ def steps(program: Program, command: tuple[str, ...], disk: Disk) -> Iterator[in
 
 def check_every_loss(scene: Scene, old: int, new: int) -> int:
     """Check that each state of the disk has one generation intact, after the end of the program the new one.
+    Without a shard of the old one, no record names the new one: the next run would remove that if it had lost
+    a shard, too.
 
     Returns the number of states."""
     scene.reset()
@@ -111,6 +113,8 @@ def check_every_loss(scene: Scene, old: int, new: int) -> int:
                 (shards / name).write_bytes(data)
             outcome = cut.run("verify", "-t", "1", "--json", "shards")
             assert outcome.status == DONE, (outcome, sorted(state))
+            kept = all(path.removeprefix("shards/") in state for path in scene.before if f".g{old}." in path)
+            assert kept or not state.get(".gfsmith-shards.change"), sorted(state)
             found = f'"generation": {new},' in outcome.stdout
             assert found or (status is None and f'"generation": {old},' in outcome.stdout), outcome
         assert status in (None, DONE)

@@ -134,6 +134,14 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
         Mutant("!c->announced || roll_back(c) >= 0", "true"),
         every(Force, "call:EIO"),
     ),
+    "a set that cannot be undone is not reported": (
+        Mutant("c->announced && c->named", "false", within="change_end"),
+        every(Force, "call:EIO+"),
+    ),
+    "a set that is undone in part is reported": (
+        Mutant("c->named = false;", ";", within="roll_back"),
+        every(Force, UNDO[3]),
+    ),
     "a record that remains counts as removed": (
         Mutant("remove_record(c) != 0", "remove_record(c) > 0", within="change_commit"),
         every(Force, "call:EIO"),
