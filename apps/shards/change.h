@@ -35,7 +35,8 @@ typedef struct change {
  * run has the lock.
  */
 int change_begin(change *c, const char *folder);
-/* Write the header of the new set to the record. Until change_commit its shards do not count. */
+/* Write the header of the new set to the record. Until change_commit its shards count only if all
+ * have their names. */
 int change_announce(change *c, const gfsmith_shards_header *set);
 /* All new shards have their names: make these permanent, and complete the set. Refused with
  * `complete`: a power cut may undo this step, so the old shards must stay. */
