@@ -355,5 +355,5 @@ SCENES: tuple[type[Scene], ...] = (
 )
 #: CALL:ACTION of native/fault.c; "+": the n-th call and all later ones.
 MODES = ("call:KILL", "call:EIO", "call:EIO+", "call:SHORT", "alloc:ENOMEM", "alloc:ENOMEM+")
-#: A second fault while the program undoes its renames, after the fourth one or the removal of the record failed.
+#: A second fault while the program undoes its renames, after the fourth one or the end of the record failed.
 UNDO = ("rename:4:EIO,call:KILL", "rename:4:EIO,call:EIO", "unlink:1:EIO,call:KILL", "unlink:1:EIO,call:EIO")
