@@ -240,7 +240,7 @@ def _kernel(**keys: object) -> str:
         (HEAD.replace("format = 1", ""), "format = missing; allowed: 1"),
         (HEAD.replace("znver4", "zen4"), "'zen4' is not a microarchitecture; allowed: haswell"),
         (HEAD.replace("measured", "guessed"), "basis: Input should be 'measured' or 'model'"),
-        (_kernel(path="disk"), "kernel.0.path: Input should be 'cached', 'nearby', 'distant' or 'bulk'"),
+        (_kernel(path="disk"), "kernel.0.path: Input should be 'cached', 'second', 'nearby', 'distant' or"),
         (_kernel(unrol=2), "kernel.0.unrol: no such key"),
         (_kernel(spec="dot:3by2"), "kernel[0] (dot:3by2): SPEC 'dot:3by2' cannot be read"),
         (_kernel(spec="dot:3x9@sse"), "the build has no kernel for this shape on sse"),
@@ -272,10 +272,11 @@ def test_a_name_stands_for_a_file_of_gfsmith_in_any_folder(tmp_path: Path) -> No
     """A build takes the entries for its shapes and sets; those of the whole default set serve any folder."""
     (tmp_path / "gfsmith.toml").write_text((ROOT / "gfsmith.toml").read_text())
     build, _ = request.load(tmp_path / "gfsmith.toml", (), None, None, None, False, **NO_CODE)
-    assert {row.cpu.name for row in build.tuned} == {"znver4"}
-    entries = tuned.read(ROOT / "tuned" / "znver4.toml").kernel
-    assert len(build.tuned) == len(entries), "the default set has all shapes of the file"
-    assert request.inputs(tmp_path / "gfsmith.toml")[1:] == [ROOT / "tuned" / "znver4.toml"]
+    files = [ROOT / "tuned" / f"{name}.toml" for name in ("znver4", "znver5")]
+    assert {row.cpu.name for row in build.tuned} == {path.stem for path in files}
+    entries = [entry for path in files for entry in tuned.read(path).kernel]
+    assert len(build.tuned) == len(entries), "the default set has all shapes of the files"
+    assert request.inputs(tmp_path / "gfsmith.toml")[1:] == files
     (tmp_path / "gfsmith.toml").write_text(CONFIG.replace("tuned/znver4.toml", "znver4"))
     small, _ = request.load(tmp_path / "gfsmith.toml", (), None, None, None, False, **NO_CODE)
     assert small.tuned == ()
@@ -297,5 +298,5 @@ def test_an_unknown_name_lists_the_known_ones(tmp_path: Path) -> None:
     result = _gen(folder)
     assert result.exit_code == 2
     assert result.stderr == (
-        "gfsmith: generator.tuned: 'zen4'; allowed: znver3, znver4, or the path of a .toml file\n"
+        "gfsmith: generator.tuned: 'zen4'; allowed: znver3, znver4, znver5, or the path of a .toml file\n"
     )
