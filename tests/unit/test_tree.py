@@ -1,10 +1,11 @@
 """The files that git tracks: none is a link, an example of a build system is complete when copied alone,
-and the folders of tests/unit are the packages of the generator.
+the folders of tests/unit are the packages of the generator, and pytest enters all folders of tests.
 """
 
 from __future__ import annotations
 
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,11 @@ def _packages(folder: Path) -> set[str]:
 
 def test_unit_tests_mirror_the_packages_of_the_generator(root: Path) -> None:
     assert _packages(root / "tests" / "unit") - OTHER == _packages(root / "generator" / "gfsmith")
+
+
+def test_pytest_enters_every_folder_of_tests(root: Path, pytestconfig: pytest.Config) -> None:
+    """Its default passes over folders called build or dist."""
+    left_out = pytestconfig.getini("norecursedirs")
+    folders = {path.parent.name for path in (root / "tests").rglob("test_*.py")}
+    assert "build" in folders
+    assert not [name for name in folders if any(fnmatch(name, pattern) for pattern in left_out)]
