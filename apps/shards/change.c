@@ -79,29 +79,47 @@ static int read_twice(int shard, gfsmith_shards_header *found) {
   return valid < 0 && medium_failed(errno) ? read_header(shard, found, NULL) : valid;
 }
 
+/* The file with the name of a shard of the announced set. */
+typedef struct place {
+  char name[SHARD_NAME];
+  bool known; /* `info` is */
+  struct stat info;
+  int valid; /* of read_header */
+  gfsmith_shards_header found;
+} place;
+
+/* Returns whether the file is there, with errno of its header, or -1 and errno. */
+static int look(const change *c, unsigned index, place *at) {
+  *at = (place){.valid = -1};
+  shard_name(at->name, c->set.name, c->set.generation, index);
+  int shard = open_at(c->folder, at->name, O_RDONLY);
+  if (shard < 0)
+    return is_absent(errno) ? 0 : -1;
+  at->known = fstat(shard, &at->info) == 0;
+  if (at->known)
+    at->valid = read_twice(shard, &at->found);
+  int reason = errno;
+  close(shard);
+  errno = reason;
+  return 1;
+}
+
 /* Remove a shard of the announced set or an empty file in its place, but no other file of its name,
  * nor one of another user than the record, nor, after an interrupted run, one whose header the
  * device cannot read, as with a damaged header. Returns whether such a shard stays, or -1 and
  * errno. */
 static int remove_shard(const change *c, unsigned index) {
-  char name[SHARD_NAME];
-  struct stat info = {0};
-  gfsmith_shards_header found;
-  shard_name(name, c->set.name, c->set.generation, index);
-  int shard = open_at(c->folder, name, O_RDONLY);
-  if (shard < 0)
-    return is_absent(errno) ? 0 : -1;
-  bool known = fstat(shard, &info) == 0;
-  int valid = known ? read_twice(shard, &found) : -1, reason = errno;
-  close(shard);
-  errno = reason;
-  bool empty = S_ISREG(info.st_mode) && info.st_size == 0; /* as rename_new() may have left it */
-  bool own = empty || (valid > 0 && gfsmith_shards_same_set(&found, &c->set));
-  if (valid < 0)
-    return c->left && known && medium_failed(reason) ? 1 : -1;
-  if (!own)
+  place at;
+  int there = look(c, index, &at);
+  if (there <= 0)
+    return there;
+  if (at.valid < 0)
+    return c->left && at.known && medium_failed(errno) ? 1 : -1;
+  /* An empty file is as rename_new() may have left it. */
+  bool empty = S_ISREG(at.info.st_mode) && at.info.st_size == 0;
+  if (!empty && !(at.valid > 0 && gfsmith_shards_same_set(&at.found, &c->set)))
     return 0;
-  return info.st_uid != c->owner ? 1 : unlinkat(c->folder, name, 0);
+  return at.info.st_uid != c->owner ? 1 : unlinkat(c->folder, at.name, 0);
 }
 
 /* EINVAL: this file system does not support fsync for folders. */
@@ -133,24 +151,18 @@ static int roll_back(change *c) {
  * counts by its name, if it has the size of the others, 0 before that is known. -1 and errno:
  * unknown. */
 static int find_shard(const change *c, unsigned index, off_t *size) {
-  char name[SHARD_NAME];
-  struct stat info = {0};
-  gfsmith_shards_header found;
-  shard_name(name, c->set.name, c->set.generation, index);
-  int shard = open_at(c->folder, name, O_RDONLY);
-  if (shard < 0)
-    return is_absent(errno) ? 0 : -1;
-  bool known = fstat(shard, &info) == 0;
-  int valid = known ? read_twice(shard, &found) : -1, reason = errno;
-  close(shard);
-  errno = reason;
-  if (!known || (valid < 0 && !medium_failed(reason)))
+  place at;
+  int there = look(c, index, &at);
+  if (there <= 0)
+    return there;
+  if (!at.known || (at.valid < 0 && !medium_failed(errno)))
     return -1;
-  if (valid <= 0)
-    return info.st_uid == c->owner && *size != 0 && info.st_size == *size;
-  if (info.st_uid != c->owner || found.index != index || !gfsmith_shards_same_set(&found, &c->set))
+  bool own = at.info.st_uid == c->owner;
+  if (at.valid <= 0)
+    return own && *size != 0 && at.info.st_size == *size;
+  if (!own || at.found.index != index || !gfsmith_shards_same_set(&at.found, &c->set))
     return 0;
-  *size = info.st_size;
+  *size = at.info.st_size;
   return 1;
 }
 

@@ -296,14 +296,20 @@ def test_an_old_shard_that_cannot_be_removed(tool: Tool, shards: Path, tmp_path:
     assert {path.name for path in shards.glob("*.g1.*")} == {shard(shards, i).name for i in (0, 5)}
 
 
-def test_the_highest_complete_generation_is_read(tool: Tool, shards: Path, tmp_path: Path) -> None:
-    """Of generation 2 only three shards exist, as after an interrupted run: it is no complete set."""
+def second_generation(tool: Tool, tmp_path: Path, shards: Path, count: int) -> Path:
+    """Move shards 0 .. count - 1 of generation 2 to `shards`; return the folder of the others."""
     newer = tmp_path / "newer"
     (tmp_path / "file").write_bytes(content(700, seed=2))
     for _ in range(2):
         tool.ok("protect", "--force", "-k", "4", "-m", "2", "-b", "64", tmp_path / "file", newer)
-    for index in range(3):
+    for index in range(count):
         shard(newer, index, generation=2).rename(shard(shards, index, generation=2))
+    return newer
+
+
+def test_the_highest_complete_generation_is_read(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    """Of generation 2 only three shards exist, as after an interrupted run: it is no complete set."""
+    newer = second_generation(tool, tmp_path, shards, 3)
     found = tool.run("verify", shards)
     assert found.stdout.splitlines() == [
         "file: 3 files of other generations than 1 are left over",
@@ -318,12 +324,7 @@ def test_the_highest_complete_generation_is_read(tool: Tool, shards: Path, tmp_p
 
 def test_damaged_headers_do_not_hide_the_highest_generation(tool: Tool, shards: Path, tmp_path: Path) -> None:
     """Fewer than k of its headers are intact, but all its blocks; an interrupted run has left the old one."""
-    newer = tmp_path / "newer"
-    (tmp_path / "file").write_bytes(content(700, seed=2))
-    for _ in range(2):
-        tool.ok("protect", "--force", "-k", "4", "-m", "2", "-b", "64", tmp_path / "file", newer)
-    for index in range(6):
-        shard(newer, index, generation=2).rename(shard(shards, index, generation=2))
+    second_generation(tool, tmp_path, shards, 6)
     for index in range(3):
         flip(shard(shards, index, generation=2), 20)
     assert "file: 3 of 6 shards intact: can be repaired\n" in tool.run("verify", shards).stdout
