@@ -60,10 +60,11 @@ static gfsmith_kernel *find_generator(const gfs_isa *isa, unsigned k, unsigned m
 /* Let the short calls like this one find the kernel. All threads write the same values for an
  * instruction set. If it changes at the same time, either this thread or the other one sets the
  * length to 0 again; until then, the kernel of another set computes the same parities. */
-static void enter_short(const gfs_isa *isa, unsigned k, unsigned m, gfsmith_kernel *kernel) {
+static void enter_short(const gfs_isa *isa, unsigned k, unsigned m) {
   gfs_short_sums *sums = &gfs_dispatch_sums[m - 1];
   if (!gfs_may_end_calls(isa) || atomic_load_explicit(&sums->most[k], memory_order_relaxed) != 0)
     return;
+  gfsmith_kernel *kernel = find_generator(isa, k, m, GFS_PATH_cached);
   atomic_store_explicit(&sums->kernel[k], kernel, memory_order_relaxed);
   bool alike = find_generator(isa, k, m, GFS_PATH_second) == kernel;
   atomic_store(&sums->most[k], (alike ? GFS_OWN_CACHE_LEAST : GFS_FIRST_CACHE_LEAST) / (k + m));
@@ -83,8 +84,8 @@ gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, g
   }
   if (kernel == NULL)
     return GFSMITH_EUNSUPPORTED;
-  if (path == GFS_PATH_cached)
-    enter_short(isa, k, m, kernel);
+  if (gfs_path_is_cached(path))
+    enter_short(isa, k, m);
   *pass = (gfs_raid_pass){.kernel = kernel, .inputs = k, .outputs = m};
   return GFSMITH_OK;
 }

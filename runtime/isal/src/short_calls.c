@@ -32,8 +32,9 @@ static bool rows_are_matrices(const uint8_t *entries, size_t inputs, size_t outp
   return true;
 }
 
-/* The best kernel for dot in cache: of the known matrix or of the sum that the tables contain, else
- * `dense`; NULL if several kernels are needed. Short calls of this shape then know the matrix. */
+/* The best kernel for dot on a path in cache: of the known matrix or of the sum that the tables
+ * contain, else `dense`; NULL if several kernels are needed. Short calls of this shape then know
+ * the matrix. */
 static gfsmith_kernel *compared(gfsmith_kernel *dense, gfs_path path, const uint8_t *entries,
                                 size_t inputs, size_t outputs) {
   const gfs_isa *isa = gfs_dispatch_isa();
