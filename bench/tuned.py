@@ -60,16 +60,16 @@ def _without(line: str) -> str:
 
 def main() -> int:
     OneLineParser(prog="bench.tuned", description=(__doc__ or "").splitlines()[0]).parse_args()
-    name = microarch.host().name
-    path = ROOT / "tuned" / f"{name}.toml"
+    cpu = microarch.host()
+    path = ROOT / "tuned" / f"{cpu.name}.toml"
     for needed, how in ((LIBRARY, "make lib"), (path, "gfsmith tune")):
         if not needed.exists():
             print(f"bench.tuned: {needed} is missing; run: {how}", file=sys.stderr)
             return 1
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     random.seed(1)
-    known = limits.of(microarch.host())
-    print(f"{name}: speed of tuned kernels over the others, in calls of the library")
+    known = limits.of(cpu)
+    print(f"{cpu.name}: speed of tuned kernels over the others, in calls of the library")
     with tempfile.TemporaryDirectory(prefix="gfsmith-tuned-") as folder:
         stripes = Stripes(Path(folder))
         libraries = [copy(Path(folder), "with", str), copy(Path(folder), "without", _without)]
