@@ -33,8 +33,8 @@ ANY = 10  #: number of sources in measurements of kernels for any number
 #: them.
 BULK_MIN = 16 << 10
 
-#: The most outputs of the shapes in a survey of a build. Shapes with more would take a third of its time, and
-#: none of their variants gained on Zen 4 and Zen 5.
+#: The most outputs of the shapes in a survey of a build. Shapes with more would take half of its time, and
+#: no file of tuned/ has a kernel for one.
 MOST_OUTPUTS = 16
 
 #: Paths of calls whose shards are in a core's own caches (path.h).
