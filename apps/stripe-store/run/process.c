@@ -23,7 +23,7 @@ void process_add(processes *all, const char *name, char *const argv[], const cha
     abort();
   all->at = more;
   process *p = &all->at[all->count++];
-  *p = (process){.again = again, .space = space};
+  *p = (process){.again = again, .space = space, .stage = all->stage};
   snprintf(p->name, sizeof p->name, "%s", name);
   while (argv[count] != NULL)
     count++;
@@ -131,19 +131,21 @@ static void wait_for(process *p) {
   }
 }
 
+static void stop_stage(processes *all, unsigned stage) {
+  for (unsigned i = 0; i < all->count; i++)
+    if (all->at[i].stage == stage && all->at[i].pid != 0)
+      kill(all->at[i].pid, SIGTERM);
+  for (unsigned i = 0; i < all->count; i++)
+    if (all->at[i].stage == stage)
+      wait_for(&all->at[i]);
+}
+
 void processes_stop(processes *all) {
-  /* the agents first, so that acknowledged values are all that counts; then all others at once */
-  for (unsigned i = 0; i < all->count; i++) {
-    process *p = &all->at[i];
-    if (p->pid != 0)
-      kill(p->pid, SIGTERM);
-    if (p->pid != 0)
-      kill(p->pid, SIGCONT); /* so that a stopped process can end, too */
-    if (i < all->first)
-      wait_for(p);
-  }
-  for (unsigned i = all->first; i < all->count; i++)
-    wait_for(&all->at[i]);
+  for (unsigned i = 0; i < all->count; i++)
+    if (all->at[i].pid != 0)
+      kill(all->at[i].pid, SIGCONT); /* so that a stopped process can end, too */
+  for (unsigned stage = 0; stage <= all->stage; stage++)
+    stop_stage(all, stage);
 }
 
 void processes_free(processes *all) {

@@ -52,13 +52,14 @@ typedef struct process {
   unsigned words;    /* of argv */
   const char *again; /* a further argument, if it is started again after the start; NULL: none */
   int space;         /* network namespace in which it is started; -1: that of this process */
+  unsigned stage;    /* it is stopped when all of the stages before have ended */
   pid_t pid;         /* 0: not running */
   unsigned rest;     /* ticks until it is started again */
 } process;
 
 typedef struct processes {
-  process *at;           /* agents, chunk servers, memcacheds: in the order of stopping */
-  unsigned count, first; /* first: number of agents */
+  process *at;
+  unsigned count, stage; /* stage: that of the processes that are added next */
 } processes;
 
 void process_add(processes *all, const char *name, char *const argv[], const char *again,
@@ -71,7 +72,7 @@ bool process_start(process *p);
 bool processes_reap(processes *all, bool starting, unsigned ticks);
 /* Start processes again whose time has come; after `ticks` once more if that fails. */
 void processes_tick(processes *all, unsigned ticks);
-/* Stop the processes one after the other, with SIGTERM, and with SIGKILL after some seconds. */
+/* Stop the processes, stage by stage, with SIGTERM, and with SIGKILL after some seconds. */
 void processes_stop(processes *all);
 void processes_free(processes *all);
 

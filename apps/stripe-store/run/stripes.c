@@ -138,14 +138,17 @@ static void add_memcached(store *s, unsigned stripe, unsigned rank) {
               space_of(s, stripe_place(s, stripe, rank)));
 }
 
+/* The agents end first, so that acknowledged values are all that counts. A memcached ends after all
+ * chunk servers, or one of these would report that it has lost it. */
 void stripes_add(store *s, char *options[], int count) {
   unsigned nodes = store_nodes(s);
   for (unsigned stripe = 0; stripe < s->stripes; stripe++)
     add_agent(s, stripe, options, count);
-  s->processes.first = s->processes.count;
+  s->processes.stage++;
   for (unsigned stripe = 0; stripe < s->stripes; stripe++)
     for (unsigned rank = 1; rank <= nodes; rank++)
       add_chunk(s, stripe, rank);
+  s->processes.stage++;
   for (unsigned stripe = 0; s->disk == 0 && stripe < s->stripes; stripe++)
     for (unsigned rank = 1; rank <= nodes; rank++)
       add_memcached(s, stripe, rank);

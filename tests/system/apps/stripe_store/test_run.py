@@ -7,6 +7,7 @@ import os
 import random
 import resource
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -299,6 +300,27 @@ def test_a_refused_run_ends_processes_that_are_starting(programs: Path, tmp_path
     """They have no handlers of stripe-store, which would take the signal: it waited 10 s for each of them."""
     line = refusal(programs, "stripe-store", "run", tmp_path / "s", "--auth", preload=(SLOW_EXEC,))
     assert line == f"stripe-agent: cannot read {tmp_path / 's'}/passwords: No such file or directory"
+
+
+OWN_MEMCACHED = """#!/bin/sh
+{memcached} "$@" & mine=$!
+trap 'for p in $(cat /proc/$PPID/task/$PPID/children); do cat /proc/$p/comm >> {log}; done; kill $mine' TERM
+wait; wait
+"""
+
+
+def test_chunk_servers_end_before_their_memcacheds(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chunk server reported that its memcached had gone, while the store stopped."""
+    folder, log, own = tmp_path / "store", tmp_path / "alive", tmp_path / "memcached"
+    own.write_text(OWN_MEMCACHED.format(memcached=shutil.which("memcached"), log=log))
+    own.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with running(programs, folder, "-k", "6", "-m", "3"):
+        pass
+    assert "memcached" in log.read_text() and "stripe-chunk" not in log.read_text()
+    assert "does not answer" not in folder.with_suffix(".log").read_text()
 
 
 @contextmanager
