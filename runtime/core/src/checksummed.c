@@ -27,12 +27,6 @@
 /* The fewest bytes of a shard for it. */
 #define FUSED_MIN 2048u
 
-/* In shards of this length, if the loop has one iteration for whole groups of sources and is not
- * interrupted by other passes, only the first bytes are prefetched: behind them the prefetcher of
- * the CPU follows every load. */
-#define FOLLOWED_MIN (256u * 1024)
-#define FOLLOWED_AFTER 4096u
-
 /* A call under way. */
 typedef struct checked_work {
   const gfs_map *map;
@@ -172,13 +166,6 @@ static void run_steps(checked_work *w, gfs_crc_encode *loop, const checked_span 
     gfs_crc_shards_add(sums, &end);
 }
 
-/* The bytes behind the first piece that the loop prefetches, if the shards have as many. */
-static size_t fused_fetch(const checked_work *w) {
-  const gfs_map *map = w->map;
-  bool followed = w->len >= FOLLOWED_MIN && map->inputs / GFS_CRC_ENCODED_GROUP == 1;
-  return followed && map->dots == 1 ? FOLLOWED_AFTER : SIZE_MAX;
-}
-
 /* Apply the map by the loop, and other passes piece by piece. Pieces of one or two lines at the
  * start, and of less than a line at the end, begin and finish the checksums. */
 static void run_fused(checked_work *w, gfs_crc_encode *loop, uint8_t *buffer) {
@@ -186,7 +173,7 @@ static void run_fused(checked_work *w, gfs_crc_encode *loop, uint8_t *buffer) {
   checked_span first = {.len = (2 - lines % 2) * GFS_CRC_LINE};
   size_t last = w->ahead - (tail > 0 ? GFS_CRC_STEP : 0);
   size_t behind = end - first.len;
-  size_t middle = first.len + gfs_least(behind - gfs_least(behind, last), fused_fetch(w));
+  size_t middle = first.len + behind - gfs_least(behind, last);
   run_piece(w, &first);
   for (size_t start = first.len; start < end;) {
     bool fetching = start < middle;

@@ -18,8 +18,7 @@
 /* SKETCH_DEGREE: of K. A row has SKETCH_PARTS lines, so that kernels share the loads of a
  * coefficient between vectors. SKETCH_ROWS: rows of a shard that a call of the kernel adds to
  * SKETCH_DEGREE rows of sums. SKETCH_BLOCK: columns that are added before a reduction. SKETCH_FEW:
- * rows that the processor's own prefetches do not serve in time; measured on Zen 4, where more rows
- * lose by other prefetches (docs/checksums.md). */
+ * rows that the processor's own prefetches do not serve in time (docs/checksums.md). */
 enum {
   SKETCH_DEGREE = 4,
   SKETCH_LINE = 64,
@@ -29,7 +28,7 @@ enum {
   SKETCH_INPUTS = SKETCH_DEGREE + SKETCH_ROWS,
   SKETCH_DIGITS = 4,
   SKETCH_BLOCK = 8,
-  SKETCH_FEW = 8 * SKETCH_ROWS
+  SKETCH_FEW = 32 * SKETCH_ROWS
 };
 
 /* The order of the multiplicative group of K, 3 5 17 257 65537. */
