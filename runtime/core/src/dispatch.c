@@ -175,7 +175,7 @@ static unsigned streaming_rank(gfs_path path, unsigned prefetch) {
 unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, unsigned prefetch) {
   gfs_tuning tuning = gfs_tuned(run, path);
   if (tuning != GFS_TUNING_NONE)
-    return tuning == GFS_TUNING_HERE ? 6 : 0;
+    return tuning == GFS_TUNING_HERE ? GFS_RANK_TUNED : 0;
   if (store == GFS_STORE_streaming)
     return path >= GFS_PATH_distant ? streaming_rank(path, prefetch) : 0;
   if (prefetch > 0)
@@ -207,21 +207,27 @@ gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation,
 gfsmith_kernel *gfs_dispatch_kernel_reading(const gfs_isa *isa, gfs_format format,
                                             gfs_operation operation, unsigned inputs,
                                             unsigned outputs, gfs_path path) {
-  gfsmith_kernel *best = NULL;
+  const kernel_row *best = NULL, *tuned = NULL;
   unsigned best_rank = 0;
   for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++) {
-    if (!suits(&kernels[n], isa, format, operation, inputs, outputs) ||
-        is_superfluous(&kernels[n], inputs, path))
+    const kernel_row *row = &kernels[n];
+    if (!suits(row, isa, format, operation, inputs, outputs) || is_superfluous(row, inputs, path))
       continue;
+    unsigned rank = gfs_dispatch_rank(row->run, path, row->store, row->prefetch);
+    if (rank == GFS_RANK_TUNED && row->inputs == 0) {
+      tuned = row; /* it was measured with another number of inputs */
+      continue;
+    }
     /* The location of the data has more influence than a run-time number of inputs. */
-    unsigned rank = gfs_dispatch_rank(kernels[n].run, path, kernels[n].store, kernels[n].prefetch);
-    rank = rank > 0 ? 2 * rank + (kernels[n].inputs != 0) : 0;
+    rank = rank > 0 ? 2 * rank + (row->inputs != 0) : 0;
     if (rank > best_rank) {
-      best = kernels[n].run;
+      best = row;
       best_rank = rank;
     }
   }
-  return best;
+  if (tuned != NULL && (best == NULL || best->inputs == 0))
+    best = tuned;
+  return best != NULL ? best->run : NULL;
 }
 
 /* Is this a kernel with tables and streaming stores for a fixed number of inputs? */

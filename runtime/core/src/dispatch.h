@@ -102,17 +102,19 @@ typedef struct gfs_short_sums {
 /* By the number of parities - 1, with the current instruction set; lengths are 0 after a change. */
 extern gfs_short_sums gfs_dispatch_sums[GFS_SUMS_PARITIES];
 
+/* The rank of a kernel that is tuned for a path on this CPU, above all others. */
+#define GFS_RANK_TUNED 6u
+
 /* The suitability of a kernel for a path, from its stores and its prefetch distance (bytes; 0:
- * none): the higher the better, 0 if unsuitable; highest for the kernel that is tuned for this path
- * on this CPU. If a build has a kernel with a rank on GFS_PATH_cached, it has a kernel with the
- * same function for all paths. */
+ * none): the higher the better, 0 if unsuitable. If a build has a kernel with a rank on
+ * GFS_PATH_cached, it has a kernel with the same function for all paths. */
 unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, unsigned prefetch);
 
 /* The kernel of codecs for an operation with this number of inputs and outputs: the one that suits
  * the path best, and among equals one for exactly this number of inputs rather than one for any
- * number. NULL if the build has none; the result is NULL for all paths if it is NULL for
- * GFS_PATH_cached. All kernels are chosen here and in gfs_baked_kernel, the equivalent for known
- * matrices. */
+ * number. One that is tuned for any number yields to one for exactly this number. NULL if the build
+ * has none; the result is NULL for all paths if it is NULL for GFS_PATH_cached. All kernels are
+ * chosen here and in gfs_baked_kernel, the equivalent for known matrices. */
 gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation, unsigned inputs,
                                     unsigned outputs, gfs_path path);
 
