@@ -11,12 +11,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from bench.build import ROOT
 from bench.options import OneLineParser, start
 
 HERE = Path(__file__).parent
+MODULE = ROOT / "bindings" / "go" / "reedsolomon"
 COPY = ROOT / "build" / "bench" / "replacement"
 PEER, NAME = "github.com/klauspost/reedsolomon", "gfsmith.example/replacement"
 
@@ -24,19 +26,21 @@ PEER, NAME = "github.com/klauspost/reedsolomon", "gfsmith.example/replacement"
 def renamed() -> None:
     """Copy the module with another path, since a program cannot contain two modules of the same one."""
     shutil.rmtree(COPY, ignore_errors=True)
-    shutil.copytree(
-        ROOT / "bindings" / "go" / "reedsolomon", COPY, ignore=shutil.ignore_patterns("*_test.go", ".*")
-    )
+    shutil.copytree(MODULE, COPY, ignore=shutil.ignore_patterns("*_test.go", ".*"))
     for path in (COPY / "go.mod", *COPY.rglob("*.go")):
         path.write_text(path.read_text(encoding="utf-8").replace(PEER, NAME), encoding="utf-8")
 
 
-def main() -> None:
+def main() -> int:
     parser = OneLineParser(prog="bench.replacement", description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--cells", default="", help="regular expression, such as ^Encode,10,4,")
     options = parser.parse_args()
     flags = [f"-rounds={options.rounds}", f"-cells={options.cells}"]
+    if not (MODULE / "internal" / "codec").is_dir():
+        missing = MODULE / "internal" / "codec"
+        print(f"bench.replacement: {missing} is missing; run: go generate . in {MODULE}", file=sys.stderr)
+        return 1
     renamed()
     program = COPY.with_suffix(".program")
     environment = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
@@ -44,6 +48,7 @@ def main() -> None:
     priority = ["chrt", "-f", "10"]
     subprocess.run([*priority, "taskset", "-c", "1", program, *flags, "-serial"], check=True)
     subprocess.run([*priority, program, *flags], check=True)
+    return 0
 
 
 if __name__ == "__main__":
