@@ -79,47 +79,29 @@ static int read_twice(int shard, gfsmith_shards_header *found) {
   return valid < 0 && medium_failed(errno) ? read_header(shard, found, NULL) : valid;
 }
 
-/* The file with the name of a shard of the announced set. */
-typedef struct place {
-  char name[SHARD_NAME];
-  bool known; /* `info` is */
-  struct stat info;
-  int valid; /* of read_header */
-  gfsmith_shards_header found;
-} place;
-
-/* Returns whether the file is there, with errno of its header, or -1 and errno. */
-static int look(const change *c, unsigned index, place *at) {
-  *at = (place){.valid = -1};
-  shard_name(at->name, c->set.name, c->set.generation, index);
-  int shard = open_at(c->folder, at->name, O_RDONLY);
-  if (shard < 0)
-    return is_absent(errno) ? 0 : -1;
-  at->known = fstat(shard, &at->info) == 0;
-  if (at->known)
-    at->valid = read_twice(shard, &at->found);
-  int reason = errno;
-  close(shard);
-  errno = reason;
-  return 1;
-}
-
 /* Remove a shard of the announced set or an empty file in its place, but no other file of its name,
  * nor one of another user than the record, nor, after an interrupted run, one whose header the
  * device cannot read, as with a damaged header. Returns whether such a shard stays, or -1 and
  * errno. */
 static int remove_shard(const change *c, unsigned index) {
-  place at;
-  int there = look(c, index, &at);
-  if (there <= 0)
-    return there;
-  if (at.valid < 0)
-    return c->left && at.known && medium_failed(errno) ? 1 : -1;
+  char name[SHARD_NAME];
+  struct stat info;
+  gfsmith_shards_header found;
+  shard_name(name, c->set.name, c->set.generation, index);
+  int shard = open_at(c->folder, name, O_RDONLY);
+  if (shard < 0)
+    return is_absent(errno) ? 0 : -1;
+  bool known = fstat(shard, &info) == 0;
+  int valid = known ? read_twice(shard, &found) : -1, reason = errno;
+  close(shard);
+  errno = reason;
+  if (valid < 0)
+    return c->left && known && medium_failed(reason) ? 1 : -1;
   /* An empty file is as rename_new() may have left it. */
-  bool empty = S_ISREG(at.info.st_mode) && at.info.st_size == 0;
-  if (!empty && !(at.valid > 0 && gfsmith_shards_same_set(&at.found, &c->set)))
+  bool empty = S_ISREG(info.st_mode) && info.st_size == 0;
+  if (!empty && !(valid > 0 && gfsmith_shards_same_set(&found, &c->set)))
     return 0;
-  return at.info.st_uid != c->owner ? 1 : unlinkat(c->folder, at.name, 0);
+  return info.st_uid != c->owner ? 1 : unlinkat(c->folder, name, 0);
 }
 
 /* EINVAL: this file system does not support fsync for folders. */
@@ -147,38 +129,54 @@ static int roll_back(change *c) {
   return -1;
 }
 
-/* Is this shard of the announced set there, with the owner of the record? One with a damaged header
- * counts by its name, if it has the size of the others, 0 before that is known. -1 and errno:
- * unknown. */
-static int find_shard(const change *c, unsigned index, off_t *size) {
-  place at;
-  int there = look(c, index, &at);
-  if (there <= 0)
-    return there;
-  if (!at.known || (at.valid < 0 && !medium_failed(errno)))
-    return -1;
-  bool own = at.info.st_uid == c->owner;
-  if (at.valid <= 0)
-    return own && *size != 0 && at.info.st_size == *size;
-  if (!own || at.found.index != index || !gfsmith_shards_same_set(&at.found, &c->set))
+/* The files of the announced set in the folder. */
+typedef struct traces {
+  const change *c;
+  bool named[GFSMITH_MAX_SHARDS];   /* by index: a shard, under any name of one */
+  bool unnamed[GFSMITH_MAX_SHARDS]; /* by index: a temporary file */
+} traces;
+
+/* Note a file of the announced set that has the owner of the record. A shard with a damaged header
+ * counts by its name. A file that the run may not open is none. Returns 0, or -1 and errno. */
+static int trace(void *context, const char *name) {
+  traces *found = context;
+  struct stat info;
+  gfsmith_shards_header header;
+  bool temporary = is_temporary(name);
+  if (!temporary && !shard_name_ends(name))
     return 0;
-  *size = at.info.st_size;
-  return 1;
+  if (fstatat(found->c->folder, name, &info, 0) != 0)
+    return is_absent(errno) || errno == ELOOP ? 0 : -1;
+  if (!S_ISREG(info.st_mode) || info.st_uid != found->c->owner || info.st_size == 0)
+    return 0;
+  int file = open_at(found->c->folder, name, O_RDONLY);
+  if (file < 0)
+    return is_absent(errno) || errno == EACCES ? 0 : -1;
+  int valid = read_twice(file, &header), reason = errno;
+  close(file);
+  errno = reason;
+  if (valid < 0 && !medium_failed(reason))
+    return -1;
+  int index = shard_name_index(name, &found->c->set);
+  if (valid > 0 && gfsmith_shards_same_set(&header, &found->c->set))
+    *(temporary ? &found->unnamed[header.index] : &found->named[header.index]) = true;
+  else if (valid <= 0 && index >= 0)
+    found->named[index] = true;
+  return 0;
 }
 
-/* All shards of a set had their bytes before the record named it, so it is complete if all have
- * their names. -1 and errno: unknown. */
-static int is_whole(const change *c) {
-  off_t size = 0;
-  int whole = 0;
-  for (unsigned pass = 0; pass < 2 && whole == 0; pass++) { /* the first one finds the size */
-    whole = 1;
-    for (unsigned i = 0; i < c->set.k + c->set.m && whole >= 0; i++) {
-      int one = find_shard(c, i, &size);
-      whole = one < 0 ? -1 : whole && one;
-    }
+/* Count the shards of the announced set that have names of shards. *interrupted: the last ones are
+ * temporary files, since a run gives the names in order. Returns 0, or -1 and errno. */
+static int count_shards(const change *c, unsigned *named, bool *interrupted) {
+  traces found = {.c = c};
+  int failed = folder_each(c->folder, trace, &found);
+  *named = 0;
+  *interrupted = false;
+  for (unsigned i = 0; i < c->set.k + c->set.m; i++) {
+    *named += found.named[i];
+    *interrupted = !found.named[i] && (*interrupted || found.unnamed[i]);
   }
-  return whole;
+  return failed;
 }
 
 /* Remove a record that names a set. A hard link to it, as in a backup, must not name it any more.
@@ -190,28 +188,47 @@ static int remove_record(const change *c) {
   return failed;
 }
 
-/* Remove the record of an interrupted run, and its set unless that is whole. This run gets a record
- * of its own, since the shards have the owner of their record. */
+/* Remove the set of an interrupted run: some of its shards are temporary files still. All shards
+ * had their bytes before the record named the set, so without such a file the set is complete, or
+ * shards were lost or moved since the end of the run, as in a copy of its folder. */
+static int settle(change *c) {
+  unsigned named, all = c->set.k + c->set.m;
+  bool interrupted;
+  if (count_shards(c, &named, &interrupted) != 0)
+    return refuse("cannot read the shards of generation %" PRIu64 " of %s in %s: %s",
+                  c->set.generation, c->set.name, c->path, strerror(errno));
+  if (!interrupted && flush(c->folder) != 0)
+    return refuse("cannot flush %s: %s", c->path, strerror(errno));
+  int stay = interrupted ? roll_back(c) : 0;
+  if (stay < 0)
+    return refuse("cannot remove the incomplete generation %" PRIu64 " of %s from %s: %s",
+                  c->set.generation, c->set.name, c->path, strerror(errno));
+  if (interrupted && stay == 0)
+    say("%s: the incomplete generation %" PRIu64 " of %s is removed", c->path, c->set.generation,
+        c->set.name);
+  else if (named == all)
+    say("%s: the interrupted generation %" PRIu64 " of %s is complete", c->path, c->set.generation,
+        c->set.name);
+  else if (!interrupted && named > 0)
+    say("%s: generation %" PRIu64 " of %s has %u of %u shards here, which stay", c->path,
+        c->set.generation, c->set.name, named, all);
+  return TOOL_OK;
+}
+
+/* Remove the record of an interrupted run. This run gets a record of its own, since the shards have
+ * the owner of their record. */
 static int recover(change *c) {
   c->left = true;
   int found = read_record(c->record, &c->set, &c->owner);
   if (found < 0)
     return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(errno));
-  int whole = found > 0 ? is_whole(c) : 0;
-  if (whole < 0 || (whole > 0 && flush(c->folder) != 0))
-    return refuse("cannot complete generation %" PRIu64 " of %s in %s: %s", c->set.generation,
-                  c->set.name, c->path, strerror(errno));
-  int stay = found > 0 && whole == 0 ? roll_back(c) : 0;
+  int status = found > 0 ? settle(c) : TOOL_OK;
   c->left = false;
-  if (stay < 0)
-    return refuse("cannot remove the incomplete generation %" PRIu64 " of %s from %s: %s",
-                  c->set.generation, c->set.name, c->path, strerror(errno));
+  if (status != TOOL_OK)
+    return status;
   /* Without a set it may be a hard link to any file, which must not be emptied. */
   if ((found > 0 ? remove_record(c) : unlinkat(c->folder, RECORD, 0)) != 0)
     return refuse("cannot remove %s/" RECORD ": %s", c->path, strerror(errno));
-  if (found > 0 && stay == 0)
-    say("%s: the %s generation %" PRIu64 " of %s %s", c->path, whole ? "interrupted" : "incomplete",
-        c->set.generation, c->set.name, whole ? "is complete" : "is removed");
   return TOOL_OK;
 }
 

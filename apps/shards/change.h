@@ -3,10 +3,10 @@
  * The record is a file in the folder. The run that changes the folder locks it. Before the first
  * shard of a new set gets its name, the record receives the header of that set; as long as it is
  * there, the set does not count, unless all its shards have their names. Removing the record is the
- * step that completes the set. A record that no run locks is the rest of an interrupted run, whose
- * set the next change removes unless it is whole, or unless the file system may have locks that
- * other machines do not see. It speaks of shards of its own owner only, since in a folder such as
- * /tmp anyone can create it. */
+ * step that completes the set. A record that no run locks is the rest of an interrupted run, or a
+ * copy. The next change removes it, and its set if the last shards of that are temporary files
+ * still, unless the file system may have locks that other machines do not see. It speaks of shards
+ * of its own owner only, since in a folder such as /tmp anyone can create it. */
 #ifndef TOOL_CHANGE_H
 #define TOOL_CHANGE_H
 
@@ -28,11 +28,10 @@ typedef struct change {
 
 #define CHANGE_NONE ((change){.folder = -1, .record = -1})
 
-/* Functions that return int: TOOL_OK, or TOOL_REFUSED after a message. They allocate no memory,
- * apart from change_incomplete. */
+/* Functions that return int: TOOL_OK, or TOOL_REFUSED after a message. After change_begin and apart
+ * from change_incomplete, they allocate no memory. */
 
-/* Lock the folder, and remove the set of an interrupted run unless it is whole. Refused if another
- * run has the lock.
+/* Lock the folder, and remove the set of an interrupted run. Refused if another run has the lock.
  */
 int change_begin(change *c, const char *folder);
 /* Write the header of the new set to the record. Until change_commit its shards count only if all

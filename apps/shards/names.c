@@ -1,6 +1,5 @@
 #include "names.h"
 
-#include <gfsmith_shards.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,4 +28,12 @@ bool shard_name_parse(const char *file, const char *name, uint64_t *generation, 
   char again[SHARD_NAME];
   shard_name(again, name, *generation, *index);
   return strcmp(again, file) == 0;
+}
+
+int shard_name_index(const char *file, const gfsmith_shards_header *set) {
+  uint64_t generation;
+  unsigned index;
+  bool named = shard_name_parse(file, set->name, &generation, &index) &&
+               generation == set->generation && index < set->k + set->m;
+  return named ? (int)index : -1;
 }

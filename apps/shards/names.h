@@ -2,6 +2,7 @@
 #ifndef TOOL_NAMES_H
 #define TOOL_NAMES_H
 
+#include <gfsmith_shards.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,5 +13,8 @@ void shard_name(char text[SHARD_NAME], const char *name, uint64_t generation, un
 bool shard_name_ends(const char *file);
 /* Is `file` such a name of this original? */
 bool shard_name_parse(const char *file, const char *name, uint64_t *generation, unsigned *index);
+
+/* The index that the name of a file gives a shard of this set; -1: it is not the name of one. */
+int shard_name_index(const char *file, const gfsmith_shards_header *set);
 
 #endif

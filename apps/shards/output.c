@@ -2,6 +2,7 @@
 
 #include "report.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,6 +76,30 @@ char *path_folder(const char *path) { return must(try_folder(path)); }
 const char *path_last(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;
+}
+
+static int each_entry(DIR *entries, folder_visit *each, void *context) {
+  int status = 0;
+  while (status == 0) {
+    errno = 0;
+    const struct dirent *entry = readdir(entries);
+    if (entry == NULL)
+      return errno == 0 ? 0 : -1;
+    status = each(context, entry->d_name);
+  }
+  return status;
+}
+
+int folder_each(int folder, folder_visit *each, void *context) {
+  int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+  int status = entries != NULL ? each_entry(entries, each, context) : -1, reason = errno;
+  if (entries != NULL)
+    closedir(entries);
+  else if (fd >= 0)
+    close(fd);
+  errno = reason;
+  return status;
 }
 
 bool path_exists(const char *path) {

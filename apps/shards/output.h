@@ -99,6 +99,11 @@ char *path_try_join(const char *folder, const char *name);
 char *path_join(const char *folder, const char *name);
 char *path_folder(const char *path);
 bool path_exists(const char *path);
+/* Call `each` with the names in an open folder until it returns another number than 0, which is the
+ * result. Otherwise return 0, or -1 and errno if the folder cannot be read. The folder is opened
+ * each time: some file systems, such as sshfs, list an open folder only once. */
+typedef int folder_visit(void *context, const char *name);
+int folder_each(int folder, folder_visit *each, void *context);
 /* Is there no file of a name which cannot be opened with this error? Many file systems refuse some
  * names, such as bytes that are no UTF-8. */
 bool is_absent(int error);

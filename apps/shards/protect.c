@@ -10,7 +10,6 @@
 #include "output.h"
 #include "report.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -147,39 +146,27 @@ static int check_outside(const protect *job) {
  */
 typedef int visit(protect *job, const char *file, uint64_t named);
 
-static int refuse_list(const protect *job) {
-  return refuse("cannot read %s: %s", job->folder, strerror(errno));
+typedef struct walk {
+  protect *job;
+  visit *each;
+} walk;
+
+static int visit_shard(void *context, const char *file) {
+  const walk *all = context;
+  uint64_t named;
+  unsigned index;
+  if (!shard_name_ends(file))
+    return TOOL_OK;
+  if (!shard_name_parse(file, all->job->header.name, &named, &index))
+    named = 0;
+  return all->each(all->job, file, named);
 }
 
-static int walk_entries(protect *job, DIR *entries, visit *each) {
-  int status = TOOL_OK;
-  for (struct dirent *entry; status == TOOL_OK;) {
-    errno = 0;
-    entry = readdir(entries);
-    if (entry == NULL)
-      return errno == 0 ? TOOL_OK : refuse_list(job);
-    uint64_t named;
-    unsigned index;
-    if (!shard_name_ends(entry->d_name))
-      continue;
-    if (!shard_name_parse(entry->d_name, job->header.name, &named, &index))
-      named = 0;
-    status = each(job, entry->d_name, named);
-  }
-  return status;
-}
-
-/* Call `each` with the files in the folder whose names end like those of shards. The folder is
- * opened each time: some file systems, such as sshfs, list an open folder only once. */
+/* Call `each` with the files in the folder whose names end like those of shards. */
 static int walk_folder(protect *job, visit *each) {
-  int fd = openat(job->change.folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-  int status = entries != NULL ? walk_entries(job, entries, each) : refuse_list(job);
-  if (entries != NULL)
-    closedir(entries);
-  else if (fd >= 0)
-    close(fd);
-  return status;
+  walk all = {job, each};
+  int status = folder_each(job->change.folder, visit_shard, &all);
+  return status >= 0 ? status : refuse("cannot read %s: %s", job->folder, strerror(errno));
 }
 
 /* Read the header of a file in the folder; *found: it has one. Files that the user may not read

@@ -120,13 +120,8 @@ static int examine(shard_file *file) {
 /* The index of a file with a damaged header that has the name and the size of a shard of the other
  * file's set; -1: it has not. */
 static int likely_index(const shard_file *damaged, const shard_file *file) {
-  uint64_t generation;
-  unsigned index;
-  bool likely =
-      damaged->fd >= 0 && damaged->info.st_size == file->info.st_size &&
-      shard_name_parse(path_last(damaged->path), file->header.name, &generation, &index) &&
-      generation == file->header.generation && index < file->header.k + file->header.m;
-  return likely ? (int)index : -1;
+  bool sized = damaged->fd >= 0 && damaged->info.st_size == file->info.st_size;
+  return sized ? shard_name_index(path_last(damaged->path), &file->header) : -1;
 }
 
 /* Enough shards first, then the generation. */
@@ -155,25 +150,17 @@ static int refuse_headless(const shard_set *set) {
   return refuse("no shard with an intact header; %s: %s", set->files[0].path, set->files[0].why);
 }
 
-/* The first file with an intact header of a set that a record names; NULL: there is none. */
-static const shard_file *first_of(const shard_set *set, const shard_incomplete *record) {
-  for (size_t i = 0; i < set->count; i++)
-    if (set->files[i].why == NULL &&
-        is_of(record, &set->files[i].header, set->files[i].info.st_uid))
-      return &set->files[i];
-  return NULL;
-}
-
+/* A shard with a damaged header counts by its name, also if it was cut. */
 static bool is_whole(const shard_set *set, const shard_incomplete *record) {
-  const shard_file *first = first_of(set, record);
   bool present[GFSMITH_MAX_SHARDS] = {false};
   unsigned missing = record->header.k + record->header.m;
-  for (size_t i = 0; i < set->count && first != NULL; i++) {
+  for (size_t i = 0; i < set->count; i++) {
     const shard_file *file = &set->files[i];
     bool valid = file->why == NULL && is_of(record, &file->header, file->info.st_uid);
-    int index = valid               ? (int)file->header.index
-                : file->why != NULL ? likely_index(file, first)
-                                    : -1;
+    bool damaged = file->why != NULL && file->info.st_size > 0;
+    int index = valid     ? (int)file->header.index
+                : damaged ? shard_name_index(path_last(file->path), &record->header)
+                          : -1;
     if (index < 0 || file->info.st_uid != record->owner)
       continue;
     missing -= !present[index];

@@ -72,7 +72,7 @@ class Scene(ABC):
         self.reset()
         self.before = snapshot(self.work)
         self.program.ok(*self.command)
-        self.after = snapshot(self.work)
+        self.after = self.visible()
 
     @abstractmethod
     def prepare(self) -> None:
@@ -147,7 +147,7 @@ class Scene(ABC):
         if RECORD in outcome.stderr:  # another run may own the record, so it and its folder stay
             made.discard("shards")
         assert not made or outcome.stdout != ""
-        assert not any(".tmp." in name for name in snapshot(self.work))
+        assert not any(".tmp." in name for name in snapshot(self.work).keys() - self.before.keys())
 
 
 class Protect(Scene):
@@ -248,8 +248,6 @@ class AfterKill(Force):
     def prepare(self) -> None:
         super().prepare()
         assert self.program.run(*self.command, plan="rename:4:KILL").status == -signal.SIGKILL
-        for path in (self.work / "shards").glob(".gfsmith-shards.tmp.*"):
-            path.unlink()
         assert (self.work / RECORD).exists()
 
 
@@ -302,8 +300,6 @@ class RepairAfterKill(Repair):
     def prepare(self) -> None:
         super().prepare()
         self.program.run("protect", "--force", *SHAPE, "file", "shards", plan="rename:4:KILL")
-        for path in (self.work / "shards").glob(".gfsmith-shards.tmp.*"):
-            path.unlink()
         assert (self.work / RECORD).exists()
 
 

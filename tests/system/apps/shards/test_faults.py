@@ -96,6 +96,11 @@ def hidden(bench: Bench) -> None:
     )
 
 
+def moved(bench: Bench) -> None:
+    copy = test_interrupt.make_stale(bench.tool, bench.folder)
+    test_interrupt.test_a_copy_whose_shards_are_renamed_or_missing(bench.tool, copy, "moved", "protect")
+
+
 def newer(bench: Bench) -> None:
     test_interrupt.test_repair_does_not_replace_a_shard_of_a_newer_set(bench.tool, bench.faulty, bench.folder)
 
@@ -149,6 +154,10 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
     "the record disappears before the shards": (
         Mutant("!failed && flush(c->folder) == 0 && ftruncate(c->record, 0) == 0", "true"),
         every(Force, UNDO[1]),
+    ),
+    "a set whose shards were moved is removed": (
+        Mutant("interrupted ? roll_back(c) : 0", "named < all ? roll_back(c) : 0", within="settle"),
+        moved,
     ),
     "a record that cannot be read is removed": (
         Mutant("status != TOOL_OK", "false", within="change_begin"),

@@ -371,6 +371,72 @@ def test_the_next_run_in_such_a_copy(
     assert all(after[name] == before[name] for name in before if name.endswith(".gfs") and name != rebuilt)
 
 
+def test_such_a_copy_with_damaged_shards(tool: Tool, mirror: Path, tmp_path: Path) -> None:
+    """Two shards, of which the first one was cut, are damaged: the new generation counts."""
+    os.truncate(shard(mirror, 0, generation=2), 700)
+    flip(shard(mirror, 2, generation=2), 20)
+    assert tool.run("restore", mirror, "-o", "-").raw == other_file(tmp_path).read_bytes()
+
+
+def test_such_a_copy_that_has_lost_a_shard(tool: Tool, mirror: Path, tmp_path: Path) -> None:
+    """It has the temporary file of this shard, but a run gives the next shard its name later."""
+    assert len(temporaries(mirror)) == 2
+    shard(mirror, 4, generation=2).unlink()
+    done = tool.ok("protect", "-n", "third", *SHAPE, tmp_path / "file", mirror)
+    assert f"{mirror}: generation 2 of file has 5 of 6 shards here, which stay\n" in done
+    assert tool.run("restore", *mirror.glob("file.*"), "-o", "-").raw == other_file(tmp_path).read_bytes()
+
+
+def make_stale(tool: Tool, folder: Path) -> Path:
+    """Return a folder of shards with the record of the run that has made them, as a copy may have it."""
+    copy = make_set(tool, folder, content(999))
+    (copy / ".gfsmith-shards.change").write_bytes(shard(copy, 0).read_bytes()[:512])
+    return copy
+
+
+@pytest.fixture
+def stale(tool: Tool, tmp_path: Path) -> Path:
+    return make_stale(tool, tmp_path)
+
+
+def change_names(stale: Path, kind: str) -> Path:
+    """Rename, move or remove shards, and return the folder of those that were moved."""
+    other = stale.parent / "elsewhere"
+    other.mkdir()
+    match kind:
+        case "renamed":
+            shard(stale, 2).rename(stale / "copy.gfs")
+        case "exchanged":
+            shard(stale, 2).rename(other / "third")
+            shard(stale, 3).rename(shard(stale, 2))
+            (other / "third").rename(shard(stale, 3))
+        case "moved":
+            for i in range(3):
+                shard(stale, i).rename(shard(other, i))
+        case "damaged":
+            os.truncate(shard(stale, 1), 700)
+            flip(shard(stale, 2), 20)
+        case "lost":
+            shard(stale, 1).unlink()
+    return other
+
+
+@pytest.mark.parametrize("command", ["protect", "repair"])
+@pytest.mark.parametrize("kind", ["renamed", "exchanged", "moved", "damaged", "lost"])
+def test_a_copy_whose_shards_are_renamed_or_missing(tool: Tool, stale: Path, kind: str, command: str) -> None:
+    """No run removes a shard: without temporary files, the record is not that of an interrupted run."""
+    other = change_names(stale, kind)
+    folders = (stale, other) if kind == "moved" else (stale,)
+    before = {path.read_bytes() for path in [*stale.glob("*.gfs"), *other.glob("*.gfs")]}
+    if command == "repair" and kind != "lost":
+        tool.run("repair", *folders)
+    else:
+        tool.ok("protect", "-n", "another", *SHAPE, stale.parent / "file", stale)
+    assert tool.run("restore", *stale.glob("[!a]*.gfs"), *other.glob("*.gfs"), "-o", "-").raw == content(999)
+    after = {path.read_bytes() for path in [*stale.glob("*.gfs"), *other.glob("*.gfs")]}
+    assert before <= after or (kind, command) == ("damaged", "repair")
+
+
 def test_a_hard_link_to_the_change_record(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
     """Under the name of a record, it must not hide a set that was completed since then and has lost a shard,
     or let the next run remove it."""
