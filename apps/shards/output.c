@@ -115,6 +115,21 @@ static bool same_time(struct timespec a, struct timespec b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+/* Write back the pages of a file, without a flush, which would take long for many files. Errors are
+ * those of the programs that have changed it. */
+static void write_back(int fd) {
+  sync_file_range(fd, 0, 0,
+                  SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
+int file_state(int fd, struct stat *info) {
+  write_back(fd); /* some network file systems set the times then */
+  int failed = fstat(fd, info), reason = errno;
+  write_back(fd); /* pages that were changed in between */
+  errno = reason;
+  return failed;
+}
+
 bool file_unchanged(const struct stat *before, const struct stat *now) {
   /* A program that writes may set the time of the last write back, but not that of the last change,
    * which is the same in file systems that have no other one. */

@@ -25,7 +25,6 @@ typedef struct fragment {
 
 typedef struct creation {
   par2_set set;
-  struct stat *infos;
   par2_volumes volumes;
   size_t recovery; /* number of recovery blocks */
   size_t slice;    /* bytes of every block that are worked on at a time */
@@ -231,7 +230,7 @@ static int compute(creation *job, const options *opt) {
   int status = run_slices(job);
   control_end(&job->call);
   if (status == TOOL_OK)
-    status = par2_sources_unchanged(&job->set, job->infos);
+    status = par2_sources_unchanged(&job->set);
   if (status == TOOL_OK) {
     end_hashes(job);
     status = par2_volumes_finish(&job->volumes);
@@ -242,8 +241,7 @@ static int compute(creation *job, const options *opt) {
 static int plan(creation *job, const options *opt) {
   if (strcmp(opt->paths[0], "-") == 0)
     return refuse("PAR2 files are not written to standard output; allowed: a name, such as ./-");
-  int status =
-      par2_sources(&job->set, &job->infos, opt->paths[0], opt->paths + 1, opt->count - 1, opt);
+  int status = par2_sources(&job->set, opt->paths[0], opt->paths + 1, opt->count - 1, opt);
   if (status != TOOL_OK)
     return status;
   job->recovery = (job->set.blocks * opt->redundancy + 99) / 100;
@@ -254,7 +252,6 @@ static int plan(creation *job, const options *opt) {
 static void free_creation(creation *job) {
   par2_volumes_free(&job->volumes);
   par2_set_free(&job->set);
-  free(job->infos);
   free(job->in.bytes);
   free(job->out.bytes);
   free(job->field);
@@ -268,7 +265,7 @@ static void free_creation(creation *job) {
 static void narrow(const creation *job, rights *given, size_t file) {
   const char *name = job->set.files[file].name;
   char *path = path_join(job->set.folder, name);
-  rights_narrow(given, path, &job->infos[file]);
+  rights_narrow(given, path, &job->set.files[file].info);
   for (char *slash = path + strlen(path) - strlen(name); (slash = strchr(slash, '/')) != NULL;
        slash++) {
     struct stat info = {0}; /* of a folder that cannot be read: only the owner may enter it */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "par2_format.h"
 #include "par2_packets.h"
@@ -23,6 +24,7 @@ typedef struct par2_file {
   par2_checksums *blocks; /* NULL: unknown */
   size_t first;           /* its first block in the set; SIZE_MAX: it cannot be rebuilt */
   size_t count;           /* of blocks */
+  struct stat info;       /* of create: before it was read */
 } par2_file;
 
 typedef struct par2_recovery {

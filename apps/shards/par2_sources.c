@@ -124,14 +124,13 @@ static void leave_out_empty(par2_set *set) {
   set->file_count = kept;
 }
 
-/* The length of a file and the MD5 of its first bytes. */
+/* The state and length of a file, and the MD5 of its first bytes. */
 static int read_head(par2_set *set, par2_file *file) {
-  struct stat info;
   md5 sum;
   int fd = par2_open_below(set->folder, file->name, O_RDONLY);
-  if (fd < 0 || fstat(fd, &info) != 0)
+  if (fd < 0 || file_state(fd, &file->info) != 0)
     return refuse("cannot open %s: %s", file->name, strerror(errno));
-  file->length = (uint64_t)info.st_size;
+  file->length = (uint64_t)file->info.st_size;
   md5_begin(&sum);
   bool whole = par2_hash_range(fd, 0, file->length < PAR2_HEAD ? file->length : PAR2_HEAD, &sum);
   int reason = par2_read_error();
@@ -205,8 +204,8 @@ static int look_at(const par2_set *set, size_t file, struct stat *info) {
   return failed ? refuse("cannot open %s: %s", set->files[file].name, strerror(reason)) : TOOL_OK;
 }
 
-int par2_sources(par2_set *set, struct stat **infos, const char *name, char *const *paths,
-                 size_t count, const options *opt) {
+int par2_sources(par2_set *set, const char *name, char *const *paths, size_t count,
+                 const options *opt) {
   int status = par2_set_name(set, name);
   if (status == TOOL_OK)
     status = gather(set, paths, count);
@@ -216,25 +215,18 @@ int par2_sources(par2_set *set, struct stat **infos, const char *name, char *con
     return status;
   leave_out_empty(set);
   status = choose_block(set, opt);
-  if (status != TOOL_OK)
-    return status;
-  number_blocks(set);
-  *infos = must_alloc(set->file_count, sizeof **infos);
-  for (size_t f = 0; f < set->file_count && status == TOOL_OK; f++) {
-    status = look_at(set, f, &(*infos)[f]);
-    if (status == TOOL_OK && (uint64_t)(*infos)[f].st_size != set->files[f].length)
-      status = refuse("%s changed while it was read", set->files[f].name);
-  }
+  if (status == TOOL_OK)
+    number_blocks(set);
   return status;
 }
 
-int par2_sources_unchanged(const par2_set *set, const struct stat *infos) {
+int par2_sources_unchanged(const par2_set *set) {
   for (size_t f = 0; f < set->file_count; f++) {
     struct stat now;
     int status = look_at(set, f, &now);
     if (status != TOOL_OK)
       return status;
-    if (!file_unchanged(&infos[f], &now))
+    if (!file_unchanged(&set->files[f].info, &now))
       return refuse("%s changed while it was read", set->files[f].name);
   }
   return TOOL_OK;

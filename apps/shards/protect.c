@@ -41,6 +41,7 @@ typedef struct protect {
 
 static int open_source(protect *job) {
   if (strcmp(job->source, "-") == 0) {
+    job->input = STDIN_FILENO;
     job->given = rights_private();
     return TOOL_OK;
   }
@@ -253,9 +254,9 @@ static int open_outputs(protect *job, const options *opt) {
 
 static ptrdiff_t read_source(void *context, void *to, size_t size) {
   protect *job = context;
-  ssize_t n = job->is_tar                     ? read_some(job->tar.fd, to, size)
-              : strcmp(job->source, "-") == 0 ? read_some(STDIN_FILENO, to, size)
-                                              : read_at(job->input, to, size, job->length);
+  ssize_t n = job->is_tar                  ? read_some(job->tar.fd, to, size)
+              : job->input == STDIN_FILENO ? read_some(job->input, to, size)
+                                           : read_at(job->input, to, size, job->length);
   if (n < 0)
     job->error = errno;
   else
@@ -268,7 +269,7 @@ static int encode(protect *job, const options *opt) {
   gfsmith_shards_source source = {read_source, NULL, job, -1};
   control call;
   /* Again, since the change record may have been a link to the file. */
-  if (job->input >= 0 && fstat(job->input, &job->info) != 0)
+  if (file_state(job->input, &job->info) != 0)
     return refuse("cannot read %s: %s", job->source, strerror(errno));
   for (unsigned i = 0; i < job->shards; i++)
     sinks[i] = (gfsmith_shards_sink){output_write, &job->outs[i]};
@@ -291,8 +292,9 @@ static int check_unchanged(const protect *job) {
   struct stat info;
   if (!S_ISREG(job->info.st_mode))
     return TOOL_OK;
-  if (fstat(job->input, &info) == 0 && file_unchanged(&job->info, &info) &&
-      (uint64_t)info.st_size == job->length)
+  /* Standard input may begin at another byte than the first one. */
+  bool whole = job->input == STDIN_FILENO || (uint64_t)job->info.st_size == job->length;
+  if (whole && fstat(job->input, &info) == 0 && file_unchanged(&job->info, &info))
     return TOOL_OK;
   return refuse("%s changed while it was read", job->source);
 }
@@ -349,7 +351,7 @@ int command_protect(const options *opt) {
     report(job, opt); /* the run could not undo it */
   if (status != TOOL_OK && job->made_folder)
     rmdir(job->folder); /* refused by the system if shards are in it */
-  if (job->input >= 0)
+  if (job->input > STDIN_FILENO)
     close(job->input);
   free(job->folder);
   free(job);

@@ -123,9 +123,10 @@ class Tool:
 class Stopped:
     """The program, stopped right before a call; `resume` continues it until its end."""
 
-    def __init__(self, tool: Tool, *arguments: str | Path) -> None:
+    def __init__(self, tool: Tool, *arguments: str | Path, stdin: Path | None = None) -> None:
         self.process = subprocess.Popen(
             [tool.program, *arguments],
+            stdin=stdin.open("rb") if stdin is not None else None,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, **tool.environment},

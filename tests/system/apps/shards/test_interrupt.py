@@ -527,6 +527,47 @@ def test_input_whose_time_is_set_back(faulty: Faulty, tmp_path: Path, command: s
     assert snapshot(tmp_path).keys() == files
 
 
+def test_standard_input_that_is_a_file_and_changes(faulty: Faulty, tmp_path: Path) -> None:
+    file, out = tmp_path / "file", tmp_path / "out"
+    file.write_bytes(content(999))
+    out.mkdir()
+    run = Stopped(faulty("pwrite:2:STOP"), "protect", *SHAPE, "-", out, stdin=file)
+    flip(file, 500)
+    outcome = run.resume()
+    assert outcome == Outcome(REFUSED, "", "gfsmith-shards: - changed while it was read\n")
+    assert snapshot(out) == {}
+
+
+@pytest.mark.parametrize("command", ["protect", pytest.param("par2", marks=pytest.mark.needs("par2"))])
+def test_mapped_pages_are_written_back_before_a_file_is_read(
+    tool: Tool, faulty: Faulty, tmp_path: Path, command: str
+) -> None:
+    """Only then do changes of these pages set the times of the file. A change before that is no fault."""
+    file = tmp_path / "file"
+    file.write_bytes(content(999))
+    words: tuple[str | Path, ...] = ("protect", *SHAPE, file, tmp_path / "out")
+    if command == "par2":
+        words = ("par2", "create", tmp_path / "set.par2", file)
+    run = Stopped(faulty("writeback:1:STOP"), *words)
+    flip(file, 500)
+    assert run.resume().status == DONE
+    if command == "par2":
+        assert tool.run("par2", "verify", tmp_path / "set.par2").status == DONE
+    else:
+        assert tool.run("restore", tmp_path / "out", "-o", "-").raw == file.read_bytes()
+
+
+@pytest.mark.needs("par2")
+def test_a_file_that_changes_after_its_first_bytes_were_read(faulty: Faulty, tmp_path: Path) -> None:
+    """Its id in a set of PAR2 has their MD5. The third open is that of the folder, for the next read."""
+    file = tmp_path / "file"
+    file.write_bytes(content(999))
+    run = Stopped(faulty("open:3:STOP"), "par2", "create", tmp_path / "set.par2", file)
+    flip(file, 500)
+    outcome = run.resume()
+    assert outcome == Outcome(REFUSED, "", "gfsmith-shards: file changed while it was read\n")
+
+
 def test_ctrl_c_while_stdin_is_silent(tool: Tool, tmp_path: Path) -> None:
     """A blocked read ends by the signal, with the pool's threads running."""
     with subprocess.Popen(

@@ -150,6 +150,8 @@ HOOK(int, -1, ftruncate64, "ftruncate", (int fd, off64_t size), (fd, size))
 HOOK(int, -1, fallocate, "fallocate", (int fd, int mode, off_t from, off_t size),
      (fd, mode, from, size))
 HOOK(int, -1, fdatasync, "fdatasync", (int fd), (fd))
+HOOK(int, -1, sync_file_range, "writeback", (int fd, off64_t from, off64_t size, unsigned flags),
+     (fd, from, size, flags))
 HOOK(int, -1, flock, "flock", (int fd, int operation), (fd, operation))
 HOOK(int, -1, rename, "rename", (const char *from, const char *to), (from, to))
 HOOK(int, -1, renameat, "rename",
