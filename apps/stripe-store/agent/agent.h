@@ -88,6 +88,7 @@ struct agent {
   struct lock *locks;
   uint64_t value_max;
   uint64_t memory, memory_max; /* bytes of values in transit */
+  bool starved;                /* since the last tick, there was no memory for one */
   unsigned deadline_ms;
   unsigned clients_max;
   unsigned idle_s, stall_s; /* timeouts of clients, in seconds; 0: none */

@@ -19,9 +19,10 @@
 #include <utlist.h>
 
 enum {
-  COMPLAIN_MS = 60000,   /* between two reports that clients cannot be accepted */
-  LOGIN_MAX = 1024,      /* bytes of a value before the client has authenticated itself */
-  OUTPUT_MAX = 256 << 10 /* output bytes of a client above which nothing more is done for it */
+  COMPLAIN_MS = 60000,    /* between two reports that clients cannot be accepted */
+  LOGIN_MAX = 1024,       /* bytes of a value before the client has authenticated itself */
+  OUTPUT_MAX = 256 << 10, /* output bytes of a client above which nothing more is done for it */
+  PACE = 256 << 10        /* bytes that a client moves in each --stall seconds if memory is short */
 };
 
 static void client_go_on(client *c);
@@ -33,7 +34,7 @@ static bool charge_line(client *c, size_t bytes) {
   c->charged = 0;
   if (bytes <= PARSE_LINE_MAX)
     return true;
-  if (bytes > a->memory_max - a->memory)
+  if (!stripe_fits(a, bytes))
     return false;
   a->memory += c->charged = bytes;
   return true;
@@ -86,6 +87,16 @@ static bool sends(client *c) {
   return unsent(c) == 0 || bufferevent_enable(c->stream, EV_WRITE) == 0;
 }
 
+/* Measure the pace from now on. */
+static void set_out(pace *p, uint64_t moved) { *p = (pace){agent_now_ms(), moved}; }
+
+/* An answer has been added to so many bytes that wait to be sent. */
+static void note_answer(client *c, size_t before) {
+  if (before == 0)
+    set_out(&c->departure, c->answered);
+  c->answered += unsent(c) - before;
+}
+
 void client_when_sent(client *c, void (*go_on)(client *c)) {
   c->waits = go_on;
   if (!client_is_gone(c) && unsent(c) >= OUTPUT_MAX && sends(c))
@@ -98,11 +109,13 @@ void client_answer(client *c, const char *format, ...) {
   if (client_is_gone(c) || c->request.noreply)
     return;
   struct evbuffer *out = bufferevent_get_output(c->stream);
+  const size_t before = unsent(c);
   va_start(arguments, format);
   bool added = evbuffer_add_vprintf(out, format, arguments) >= 0;
   va_end(arguments);
   added = added && evbuffer_add(out, "\r\n", 2) == 0;
   c->quits = !added; /* without memory for an answer, the following ones would be misunderstood */
+  note_answer(c, before);
 }
 
 static void free_value(const void *bytes, size_t length, void *value) {
@@ -122,6 +135,7 @@ void client_send_value(client *c, const record *r, stripe *value) {
     return;
   }
   struct evbuffer *out = bufferevent_get_output(c->stream);
+  const size_t before = unsent(c);
   if (value->length == 0) {
     stripe_free(value);
   } else if (evbuffer_add_reference(out, value->bytes, value->length, free_value, value) != 0) {
@@ -129,6 +143,7 @@ void client_send_value(client *c, const record *r, stripe *value) {
     c->quits = true;
     return;
   }
+  note_answer(c, before);
   client_answer(c, "%s", "");
 }
 
@@ -159,6 +174,7 @@ static void swallow(client *c, const char *answer) {
 
 static void expect_value(client *c) {
   c->filled = 0;
+  set_out(&c->arrival, 0);
   if (c->request.bytes > (c->known ? c->agent->value_max : LOGIN_MAX)) {
     swallow(c, "SERVER_ERROR object too large for cache");
     return;
@@ -183,6 +199,8 @@ static void give_up(client *c, struct evbuffer *in, const char *answer) {
 /* Does the input have the end of a line? Bytes that were searched are not searched again. */
 static bool line_ends(client *c, struct evbuffer *in) {
   struct evbuffer_ptr at;
+  if (c->searched == 0)
+    set_out(&c->arrival, 0);
   bool ends = evbuffer_ptr_set(in, &at, c->searched, EVBUFFER_PTR_SET) == 0 &&
               evbuffer_search_eol(in, &at, NULL, EVBUFFER_EOL_CRLF).pos >= 0;
   c->searched = ends ? 0 : evbuffer_get_length(in);
@@ -427,8 +445,37 @@ static void close_strangers(agent *a) {
   }
 }
 
+/* Have fewer than PACE bytes moved in the last --stall seconds, or longer? `holds`: some are left.
+ */
+static bool dawdles(pace *p, bool holds, uint64_t moved, uint64_t stall_ms) {
+  if (!holds || moved - p->moved >= PACE)
+    set_out(p, moved);
+  return agent_now_ms() - p->since_ms > stall_ms;
+}
+
+/* Does it keep memory in transit by a value or line that it sends slowly, or answers that it reads
+ * slowly? */
+static bool is_slow(client *c) {
+  const bool value = c->state == CLIENT_VALUE, line = c->state == CLIENT_LINE && c->charged > 0;
+  const uint64_t stall_ms = c->agent->stall_s * 1000ull, left = unsent(c);
+  const bool sends_slowly =
+      dawdles(&c->arrival, value || line, value ? c->filled : c->searched, stall_ms);
+  return dawdles(&c->departure, left > 0, c->answered - left, stall_ms) || sends_slowly;
+}
+
+/* Close slow clients, if there is no memory for the values of others. */
+static void close_slow(agent *a) {
+  client *c, *next;
+  DL_FOREACH_SAFE(a->clients, c, next) {
+    if (c->stream != NULL && is_slow(c) && a->starved)
+      hang_up(c);
+  }
+  a->starved = false;
+}
+
 void clients_tick(agent *a) {
   close_strangers(a);
+  close_slow(a);
   if (a->deaf) {
     evconnlistener_enable(a->listener);
     if (a->local != NULL)

@@ -15,11 +15,21 @@ typedef enum client_state {
   CLIENT_BUSY     /* a command runs */
 } client_state;
 
+/* The progress of bytes in one direction. */
+typedef struct pace {
+  uint64_t
+      since_ms; /* since then, fewer than PACE bytes (client.c) have followed the first `moved` */
+  uint64_t moved;
+} pace;
+
 typedef struct client {
   agent *agent;
   struct bufferevent *stream; /* NULL: the client has disconnected, its command still runs */
   client_state state;
   uint64_t since_ms; /* the time of the connection */
+  pace arrival;      /* of a value, or a line that counts */
+  pace departure;    /* of answers */
+  uint64_t answered; /* bytes of all answers */
   bool encrypted;    /* with TLS */
   bool shakes;       /* the handshake of TLS is not over */
   bool ended;        /* it sends nothing more */

@@ -28,10 +28,16 @@ stripe *stripe_expect(agent *a, uint64_t length) {
   return s;
 }
 
+bool stripe_fits(agent *a, size_t bytes) {
+  bool fits = bytes <= a->memory_max - a->memory;
+  a->starved = a->starved || !fits;
+  return fits;
+}
+
 bool stripe_charge(stripe *s, size_t length) {
   agent *a = s->agent;
   size_t wanted = length < s->length ? length : s->room;
-  if (wanted - s->charged > a->memory_max - a->memory)
+  if (!stripe_fits(a, wanted - s->charged))
     return false;
   a->memory += wanted - s->charged;
   s->charged = wanted;

@@ -12,6 +12,8 @@ typedef struct stripe {
   size_t charged; /* bytes of `room` that count against the agent's memory limit */
 } stripe;
 
+/* Is there memory for so many bytes more in transit? If not, slow clients are closed. */
+bool stripe_fits(agent *a, size_t bytes);
 /* Bytes of a value's chunk, at least 1. */
 size_t stripe_chunk(const agent *a, uint64_t length);
 /* NULL: the agent's memory limit is exceeded, or the system has no memory. */

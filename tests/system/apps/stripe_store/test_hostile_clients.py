@@ -14,9 +14,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from pymemcache.exceptions import MemcacheServerError
 
 from tests.system.apps.stripe_store.conftest import HERE, call
-from tests.system.apps.stripe_store.support import EXAMPLE, HEADERS, LANGUAGE, Store, wait_for
+from tests.system.apps.stripe_store.support import DEADLINE, EXAMPLE, HEADERS, LANGUAGE, Store, wait_for
 
 Make = Callable[..., Store]
 
@@ -128,6 +129,48 @@ def test_values_beyond_the_memory_are_refused(store: Store) -> None:
     assert any(b"too many values are in transit" in answer for answer in answers)
     assert all(answer == b"STORED\r\n" or b"SERVER_ERROR out of memory" in answer for answer in answers)
     _serves(store)
+
+
+SLOW = {
+    "value": b"set slow 0 0 %d\r\n" % BIG + bytes(BIG - 1000),
+    "line": b"get" + b" k" * (BIG // 2),
+    "answer": b"get big\r\n",
+}
+"""Beginnings of commands for which the agent has about a megabyte in memory."""
+ROUNDS = 60
+
+
+@pytest.mark.parametrize("kind", SLOW)
+def test_slow_clients_do_not_keep_the_memory(store: Store, kind: str) -> None:
+    """They send a byte or read some now and then, for hours, and are closed when others need the memory."""
+    with ExitStack() as stack:
+        slow = [stack.enter_context(_narrow(store, SLOW[kind])) for _ in range(CLIENTS // 4)]
+        wait_for("a lack of memory", lambda: _in_transit(store) > MEMORY - BIG)
+        for _ in range(ROUNDS):
+            for client in slow:
+                with suppress(OSError):
+                    client.recv(8000) if kind == "answer" else client.send(b"k")
+            try:
+                _serves(store)
+                return
+            except MemcacheServerError as error:
+                assert b"too many values are in transit" in error.args[0]
+                time.sleep(STALL / 8)
+    raise AssertionError("others are not served")
+
+
+@contextmanager
+def _narrow(store: Store, data: bytes) -> Iterator[socket.socket]:
+    """A connection whose buffers in the system have little room for answers, as those of short packets."""
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+        client.settimeout(DEADLINE)
+        client.connect(store.address())
+        with suppress(OSError):  # a line for which there is no memory
+            client.sendall(data)
+        client.setblocking(False)
+        yield client
 
 
 def test_too_many_clients(store: Store) -> None:
