@@ -36,9 +36,8 @@
 /* A version that may be the current one of its key. */
 typedef struct candidate {
   uint64_t have, damaged, records; /* ranks; with a damaged item: perhaps with a damaged chunk */
-  bool valid;                      /* by the names of its chunks, it may have been acknowledged */
   bool doubtful;                   /* it has to be read before it may replace an older version */
-  bool rejected;                   /* it cannot be read */
+  struct candidate *older;         /* of its key, which may be chosen instead; NULL: none */
   UT_hash_handle hh;
   record record; /* without the rest of its key */
 } candidate;
@@ -47,8 +46,11 @@ typedef struct recovery {
   uint64_t listed; /* ranks from whose lists the index is built */
   uint64_t full;   /* those that have, or had, a chunk of every value that counts */
   candidate *all;  /* the oldest version first */
-  bool unclear;    /* a damaged item has no record in the lists: it may belong to an acknowledged
-                      value whose other records are on the chunk servers that are away */
+  candidate *look; /* of those before it, only `chosen` may have to be read; NULL: all are before */
+  candidate *chosen; /* instead of the newest one of its key; NULL: none yet */
+  candidate *lost;   /* the newest of this key that may count and cannot be read; NULL: none */
+  bool unclear;      /* a damaged item has no record in the lists: it may belong to an acknowledged
+                        value whose other records are on the chunk servers that are away */
 } recovery;
 
 /* The others probably come soon after the first: without them, all records have to be copied. */
@@ -232,12 +234,17 @@ static bool build(agent *a, recovery *r) {
   HASH_SORT(r->all, by_version);
   for (candidate *c = r->all; c != NULL; c = c->hh.next) {
     int status = valid(a, r, c);
-    c->valid = status == GFSMITH_OK;
-    if (status == GFSMITH_ENOMEM ||
-        (c->valid && !index_put(a, &c->record, c->have, c->records, &old)))
+    if (status == GFSMITH_ENOMEM)
       return false;
-    c->doubtful = c->valid && is_doubtful(a, r, c, old != 0);
+    if (status != GFSMITH_OK)
+      continue;
+    if (!index_put(a, &c->record, c->have, c->records, &old))
+      return false;
+    if (old != 0)
+      HASH_FIND(hh, r->all, &old, sizeof old, c->older);
+    c->doubtful = is_doubtful(a, r, c, old != 0);
   }
+  r->look = r->all;
   return true;
 }
 
@@ -329,9 +336,12 @@ bool recover_try(agent *a) {
 }
 
 static candidate *doubtful(const agent *a) {
-  for (candidate *c = a->recovery == NULL ? NULL : a->recovery->all; c != NULL; c = c->hh.next)
-    if (c->doubtful && index_version(a, c->record.version) != NULL)
-      return c;
+  recovery *r = a->recovery;
+  if (r != NULL && r->chosen != NULL && r->chosen->doubtful)
+    return r->chosen;
+  for (; r != NULL && r->look != NULL; r->look = r->look->hh.next)
+    if (r->look->doubtful && index_version(a, r->look->record.version) != NULL)
+      return r->look;
   return NULL;
 }
 
@@ -342,39 +352,38 @@ const entry *recover_doubt(const agent *a) {
 
 void recover_readable(agent *a) { doubtful(a)->doubtful = false; }
 
-/* The newest version of the key that can still be chosen; if there is none, the newest one that may
- * count, which is lost then. NULL: none may. */
-static const candidate *instead(const recovery *r, const candidate *of) {
-  const candidate *found = NULL;
-  bool rejected = true;
-  for (const candidate *c = r->all; c != NULL; c = c->hh.next)
-    if (c->valid && c->record.key_bytes == of->record.key_bytes &&
-        memcmp(c->record.key, of->record.key, of->record.key_bytes) == 0 &&
-        (rejected || !c->rejected)) {
-      found = c;
-      rejected = c->rejected;
-    }
-  return found;
+/* Put another version of the key into the index. */
+static void choose(agent *a, candidate *c) {
+  uint64_t old;
+  a->recovery->chosen = c;
+  if (!index_put(a, &c->record, c->have, c->records, &old))
+    begin_again(a);
 }
 
+/* The older version of the key is chosen instead; if there is none, the newest one that may count,
+ * which is lost then. */
 void recover_unreadable(agent *a) {
   candidate *c = doubtful(a);
-  uint64_t old;
+  recovery *r = a->recovery;
+  bool counts = may_count(r, c);
   /* it may have been acknowledged, and the others may have its chunks */
-  if (missing(a) && may_count(a->recovery, c)) {
+  if (missing(a) && counts) {
     hesitate(a);
     return;
   }
   entry *e = index_version(a, c->record.version);
   c->doubtful = false;
-  c->rejected = true;
-  c->valid = may_count(a->recovery, c);
   c->have = e->have;
-  const candidate *next = instead(a->recovery, c);
-  if (next == NULL)
+  if (c != r->chosen)
+    r->lost = NULL; /* of another key */
+  if (r->lost == NULL && counts)
+    r->lost = c;
+  if (c->older != NULL)
+    choose(a, c->older);
+  else if (r->lost == NULL)
     index_remove(a, e);
-  else if (next != c && !index_put(a, &next->record, next->have, next->records, &old))
-    begin_again(a);
+  else if (r->lost != c)
+    choose(a, r->lost);
 }
 
 void recover_unchecked(agent *a) { begin_again(a); }

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.paths import ROOT
+from tests.system.apps.stripe_store.conftest import HERE, call
 from tests.system.apps.stripe_store.support import (
     DEADLINE,
+    EXAMPLE,
+    HEADERS,
+    LANGUAGE,
     DiskStore,
     Store,
     process_state,
@@ -151,3 +157,39 @@ def test_chunk_servers_with_copies_wait(fresh_store: Make) -> None:
     (store.folder / "fault.agent").unlink()
     store.mend()
     assert store.stats()["curr_items"] == "20"
+
+
+PARTS = ("agent", "group", "index", "node", "records", "versions")  #: of the agent, for native/recover.c
+LIBRARIES = ("-levent", "-lsodium", "-lcrypto", "-lxxhash", "-lfabric", "-lpthread", "-lm")
+
+
+@pytest.fixture(scope="module")
+def recovery(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program native/recover.c, which counts the steps of a recovery."""
+    folder = tmp_path_factory.mktemp("recovery")
+    flags = (*LANGUAGE, *HEADERS, *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")))
+    traced, objects = folder / "recover.o", programs / "obj"
+    counted = ("-fsanitize-coverage=trace-pc", "-DSTORE_FAULTS", "-O1")
+    call("cc", *flags, *counted, "-c", "-o", traced, EXAMPLE / "agent" / "recover.c")
+    others = (*(objects / "agent" / f"{part}.o" for part in PARTS), *(objects / "common").glob("*.o"))
+    archives = (ROOT / "build" / f"{name}.a" for name in ("libgfsmith-compose", "libgfsmith"))
+    program = folder / "recover"
+    call("cc", *flags, "-o", program, HERE / "native/recover.c", traced, *others, *archives, *LIBRARIES)
+    return program
+
+
+def recovered(program: Path, keys: int, versions: int) -> tuple[int, list[list[str]]]:
+    """Return the steps, and the version of each key."""
+    done = subprocess.run(
+        (program, program.parent, str(keys), str(versions), "0"), capture_output=True, text=True, check=True
+    )
+    steps, *lines = done.stdout.splitlines()
+    return int(steps), [line.split() for line in lines]
+
+
+@pytest.mark.parametrize("versions", [1, 3])
+def test_the_steps_of_a_recovery_grow_with_the_values(recovery: Path, versions: int) -> None:
+    """A disk with older content lacks all values, or each key has two versions that cannot be read."""
+    steps, chosen = recovered(recovery, 500, versions)
+    assert chosen == [[f"{key:08}", str(100 + key)] for key in range(500)]
+    assert recovered(recovery, 2000, versions)[0] < 8 * steps
