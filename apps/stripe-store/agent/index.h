@@ -9,6 +9,7 @@ typedef struct entry {
   uint64_t have;    /* ranks that have their chunk */
   uint64_t records; /* ranks that have the record */
   uint64_t old;     /* the version that it has replaced, of which chunks may be left; 0: none */
+  bool spread;      /* a replica has no room for the record: all chunk servers get it */
   UT_hash_handle by_key, by_version;
   record record; /* without the rest of its key: there may be many */
 } entry;

@@ -85,10 +85,15 @@ static bool compare(sync_job *s, node *n) {
   return true;
 }
 
-/* Must the chunk server have the record of a value with these replicas? */
-static bool keeps_record(const agent *a, uint64_t bit, uint64_t replicas) {
+static uint64_t replicas_of(const agent *a, const entry *e) {
+  return layout_replicas(a->layout, index_turn(a, e->record.key, e->record.key_bytes));
+}
+
+/* Must the chunk server have the record of the value? */
+static bool keeps_record(const agent *a, uint64_t bit, const entry *e) {
+  uint64_t replicas = replicas_of(a, e);
   bool spread = (a->doubters & bit) != 0 && (replicas & ~a->deciders) != 0; /* recover.c */
-  return spread || (replicas & bit) != 0;
+  return spread || e->spread || (replicas & bit) != 0;
 }
 
 /* False: no memory. */
@@ -99,11 +104,10 @@ static bool find_lacking(sync_job *s) {
   s->todo[PHASE_CHUNKS].count = s->todo[PHASE_RECORDS].count = 0;
   (void)fault_point("sync.look");
   HASH_ITER(by_key, a->by_key, e, next) {
-    unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
     if (!(e->have & bit) && !index_is_lost(e) &&
         !versions_add(&s->todo[PHASE_CHUNKS], e->record.version))
       return false;
-    if (!(e->records & bit) && keeps_record(a, bit, layout_replicas(a->layout, turn)) &&
+    if (!(e->records & bit) && keeps_record(a, bit, e) &&
         !versions_add(&s->todo[PHASE_RECORDS], e->record.version))
       return false;
   }
@@ -161,12 +165,26 @@ static void fail(sync_job *s, const char *reason) {
   s->told = true;
 }
 
-/* A further copy of a record, on a chunk server that is not one of its replicas. If there is no
- * room for it, the values are served nevertheless. */
-static bool spare(const sync_job *s, const entry *e) {
-  unsigned turn = index_turn(s->agent, e->record.key, e->record.key_bytes);
-  return s->phase == PHASE_RECORDS &&
-         !(layout_replicas(s->agent->layout, turn) >> s->node->rank & 1);
+static bool is_replica(const sync_job *s, const entry *e) {
+  return (replicas_of(s->agent, e) >> s->node->rank & 1) != 0;
+}
+
+/* There is no room for a record that is needed: the others get it instead. Do m + 1 of them have
+ * it? Then each recovery finds it. */
+static bool spread_record(const sync_job *s, entry *e) {
+  agent *a = s->agent;
+  const uint64_t lacking = e->spread ? 0 : agent_all(a) & ~e->records;
+  e->spread = true;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (rank != s->node->rank && lacking >> rank & 1)
+      sync_heal(&a->nodes[rank]);
+  return (unsigned)__builtin_popcountll(e->records) > layout_get(a->layout)->m;
+}
+
+/* May the chunk server be without a record for which it has no room? Yes for further copies, and
+ * until deletions have made room, unless the value replaces another one: that is deleted next. */
+static bool dispensable(const sync_job *s, entry *e) {
+  return (e->old == 0 && (s->copies || !is_replica(s, e))) || spread_record(s, e);
 }
 
 static void on_step(void *owner, const result *r) {
@@ -182,7 +200,7 @@ static void on_step(void *owner, const result *r) {
   }
   agent *a = s->agent;
   entry *e = index_version(a, version);
-  if (r->status == ANSWER_FULL && e != NULL && (s->copies || spare(s, e))) {
+  if (r->status == ANSWER_FULL && s->phase == PHASE_RECORDS && e != NULL && dispensable(s, e)) {
     report("chunk server %u: no memory for the copy of a record", s->node->rank);
   } else if (r->status != GFSMITH_OK) {
     fail(s, r->reason);
@@ -231,7 +249,7 @@ static void forget(sync_job *s, uint64_t version) {
 static void put_record(sync_job *s, const entry *e) {
   uint8_t bytes[RECORD_MAX];
   message m = {.type = MESSAGE_META, .version = e->record.version, .body = bytes};
-  m.wanted = !spare(s, e) || e->old != 0;
+  m.wanted = is_replica(s, e) || e->old != 0;
   m.body_bytes = (uint32_t)record_encode(&e->record, bytes);
   request(s, e->record.version, &m);
 }
@@ -355,9 +373,9 @@ static void go_on(sync_job *s) {
 }
 
 /* Has it the copies, while others copy? Then there is nothing to look for among all values yet. */
-static bool waits_for_copies(const node *n) {
-  uint64_t copiers = n->agent->copiers;
-  return copiers != 0 && !(copiers >> n->rank & 1);
+static bool waits_for_copies(const sync_job *s) {
+  uint64_t copiers = s->agent->copiers;
+  return copiers != 0 && !(copiers >> s->node->rank & 1) && !s->failed;
 }
 
 static void tick(node *n) {
@@ -366,7 +384,7 @@ static void tick(node *n) {
     sync_begin(n);
   if (s == NULL || s->rest == 0 || --s->rest > 0)
     return;
-  if (waits_for_copies(n))
+  if (waits_for_copies(s))
     s->rest = 1;
   else
     start(s);

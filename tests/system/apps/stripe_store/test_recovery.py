@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 import struct
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -62,9 +63,18 @@ def recover(store: Store, away: list[int]) -> None:
 
 
 @contextmanager
-def interrupted(store: Store, key: str, act: Callable[[], object], point: str, kept: int) -> Iterator[None]:
-    """Kill the agent in a command for which only `kept` of the replicas has done its part."""
-    others = [rank for rank in replicas(store, key) if rank != kept]
+def interrupted(
+    store: Store,
+    key: str,
+    act: Callable[[], object],
+    point: str,
+    kept: int,
+    late: Sequence[int] | None = None,
+) -> Iterator[None]:
+    """Kill the agent in a command for which `kept` of the replicas has done its part, but `late` have not: all
+    others, if they are not named.
+    """
+    others = [rank for rank in replicas(store, key) if rank != kept] if late is None else late
     before = records(store, kept)
     for rank in others:
         store.plan(f"chunk-{rank}", point)
@@ -102,6 +112,52 @@ def test_a_write(store: Store, old: bytes) -> None:
     store.wait_writable()
     assert seen(store, key) == first
     store.set(key, b"another value")
+
+
+@contextmanager
+def full(store: Store, rank: int) -> Iterator[None]:
+    """The chunk server has no room for any record, also beyond its limit."""
+    over = threading.Event()
+    plan = store.folder / f"fault.chunk-{rank}"
+
+    def keep_full() -> None:
+        while not over.wait(0.001):
+            if not plan.exists():
+                store.plan(f"chunk-{rank}", "meta.full", "fail")
+
+    with ThreadPoolExecutor(1) as pool:
+        keeping = pool.submit(keep_full)
+        try:
+            yield
+        finally:
+            over.set()
+        keeping.result()
+    plan.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("old", [b"", b"old value"])
+def test_a_replica_without_room(store: Store, old: bytes) -> None:
+    """A write is refused, because one replica has no room for its record, and the agent is killed before it
+    deletes the others. The next one takes it for the value: others store the record instead, so that all
+    values are served, and so that any k chunk servers have it. Nothing is deleted before.
+    """
+    key = "key"
+    crowded, late, kept = replicas(store, key)
+    if old:
+        store.set(key, old)
+    with full(store, crowded):
+        with interrupted(store, key, lambda: store.set(key, b"new value"), "meta.command", kept, (late,)):
+            recover(store, [])
+        store.wait_writable()
+        assert store.get(key) == b"new value"
+        assert not records(store, crowded)
+        recover(store, [kept, late])
+        assert seen(store, key) == b"new value"
+    recover(store, [])
+    store.wait_writable()
+    with store.client() as client:
+        assert client.delete(key)
+    assert not any(records(store, rank) for rank in store.ranks)
 
 
 @pytest.mark.parametrize("away", ["the others", "the one"])
