@@ -426,7 +426,7 @@ shelf *disk_create(const char *folder, uint64_t megabytes, bool used, void *owne
   disk *d = calloc(1, sizeof *d);
   if (d == NULL || (d->folder = strdup(folder)) == NULL)
     out_of_memory();
-  d->shelf = (shelf){.type = &type, .owner = owner};
+  d->shelf = (shelf){.type = &type, .owner = owner, .own = true};
   d->megabytes = megabytes;
   d->used = used;
   d->events = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -1,10 +1,13 @@
 #include "kept.h"
 
+#include "common/report.h"
+
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { IDENTITY = 128 };
 
@@ -26,29 +29,53 @@ static kept_status damaged(kept *k, const char *what) {
   return KEPT_DAMAGED;
 }
 
+/* Is it followed by the checksum of its first bytes? That of an earlier release has none. */
+static bool unchanged(const char *text, size_t bytes) {
+  uint64_t sum;
+  return text[bytes] == '\0' ||
+         (sscanf(text + bytes, " %16" SCNx64, &sum) == 1 && sum == XXH3_64bits(text, bytes));
+}
+
+static bool parse_identity(identity *who, const char *text) {
+  char group[2 * KEPT_ID + 1], incarnation[2 * KEPT_ID + 1];
+  int bytes = 0;
+  return sscanf(text, "%32s %32s %u %" SCNu32 " %16" SCNx64 "%n", group, incarnation, &who->rank,
+                &who->epoch, &who->start, &bytes) == 5 &&
+         unchanged(text, (size_t)bytes) &&
+         sodium_hex2bin(who->group, KEPT_ID, group, 2 * KEPT_ID, NULL, NULL, NULL) == 0 &&
+         sodium_hex2bin(who->incarnation, KEPT_ID, incarnation, 2 * KEPT_ID, NULL, NULL, NULL) == 0;
+}
+
+/* A damaged one in a folder counts as missing: the agent compares its items with the index. */
 kept_status kept_get_identity(kept *k, identity *who) {
   uint8_t *bytes = NULL;
   size_t length;
-  char text[IDENTITY], group[2 * KEPT_ID + 1], incarnation[2 * KEPT_ID + 1];
+  char text[IDENTITY];
   kept_status status = get(k, SHELF_NODE, 0, &bytes, &length);
   if (status != KEPT_OK)
     return status;
   snprintf(text, sizeof text, "%.*s", (int)(length < 127 ? length : 127), (const char *)bytes);
   free(bytes);
-  if (sscanf(text, "%32s %32s %u %" SCNu32 " %" SCNx64, group, incarnation, &who->rank, &who->epoch,
-             &who->start) != 5 ||
-      sodium_hex2bin(who->group, KEPT_ID, group, 2 * KEPT_ID, NULL, NULL, NULL) != 0 ||
-      sodium_hex2bin(who->incarnation, KEPT_ID, incarnation, 2 * KEPT_ID, NULL, NULL, NULL) != 0)
-    return damaged(k, "the item \"node\" is not a chunk server's");
-  return KEPT_OK;
+  identity found;
+  if (strlen(text) == length && parse_identity(&found, text)) {
+    *who = found;
+    return KEPT_OK;
+  }
+  (void)damaged(k, "the item \"node\" is not a chunk server's");
+  if (!k->own)
+    return KEPT_DAMAGED;
+  report("%s: it gets a new one", k->reason);
+  return KEPT_MISSING;
 }
 
 static size_t identity_text(const identity *who, char text[IDENTITY]) {
   char group[2 * KEPT_ID + 1], incarnation[2 * KEPT_ID + 1];
   sodium_bin2hex(group, sizeof group, who->group, KEPT_ID);
   sodium_bin2hex(incarnation, sizeof incarnation, who->incarnation, KEPT_ID);
-  return (size_t)snprintf(text, IDENTITY, "%s %s %u %" PRIu32 " %" PRIx64, group, incarnation,
-                          who->rank, who->epoch, who->start);
+  int at = snprintf(text, IDENTITY, "%s %s %u %" PRIu32 " %" PRIx64, group, incarnation, who->rank,
+                    who->epoch, who->start);
+  uint64_t sum = XXH3_64bits(text, (size_t)at);
+  return (size_t)(at + snprintf(text + at, IDENTITY - (size_t)at, " %016" PRIx64, sum));
 }
 
 static void apply(kept *k, const change *c) { k->type->apply(k, c); }

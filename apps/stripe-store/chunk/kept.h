@@ -1,6 +1,6 @@
 /* The items that a chunk server keeps, in a memcached (memory.c) or in a folder (disk.c):
  *
- *   node                 group, incarnation and rank, as text
+ *   node                 group, incarnation, rank, epoch and start, as text with a checksum
  *   c<version, 16 hex>   a chunk: 64 bytes of header, then its bytes
  *   r<version, 16 hex>   a record of a value (record.h)
  *

@@ -78,6 +78,7 @@ typedef struct shelf_type {
 struct shelf {
   const shelf_type *type;
   void *owner;
+  bool own; /* no other program has written its items */
   char reason[512];
 };
 
