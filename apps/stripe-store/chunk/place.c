@@ -11,17 +11,6 @@
 
 #define NOTE "place"
 
-static bool make_folder(const char *folder) {
-  char path[FILES_PATH];
-  if (!files_folder(path, folder))
-    return false;
-  if (mkdir(path, 0700) != 0)
-    return errno == EEXIST;
-  if ((size_t)snprintf(path, sizeof path, "%s", folder) >= sizeof path)
-    return false;
-  return files_flush(dirname(path));
-}
-
 /* The machine, and number and birth of the database's file: those of a copy differ. False: errno.
  */
 static bool locate(const char *folder, char text[FILES_TEXT]) {
@@ -62,6 +51,22 @@ static bool has(const char *folder, const char *name) {
 /* Or has place_clear been interrupted? */
 static bool has_database(const char *folder) {
   return has(folder, PLACE_DATABASE) || has(folder, PLACE_DAMAGED);
+}
+
+/* The name of a folder without a database may not be on disk yet, also if it is an older one: the
+ * process that made it may have been killed. */
+static bool make_folder(const char *folder) {
+  char path[FILES_PATH];
+  if (!files_folder(path, folder))
+    return false;
+  bool made = mkdir(path, 0700) == 0;
+  if (!made && errno != EEXIST)
+    return false;
+  if (has_database(folder))
+    return true;
+  if ((size_t)snprintf(path, sizeof path, "%s", folder) >= sizeof path)
+    return false;
+  return files_flush(dirname(path)) || !made;
 }
 
 /* The values in a file of an earlier release, or of the operator, are for the store's user only. A

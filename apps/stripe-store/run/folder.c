@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,15 @@
 
 enum { KEY_BYTES = 32, SOCKET_PATH_MAX = 107 - 20 };
 
+static bool has_key(const char *folder) {
+  char path[FILES_PATH];
+  return files_path(path, folder, "key") && access(path, F_OK) == 0;
+}
+
 static bool make_key(const char *folder) {
   uint8_t key[KEY_BYTES];
-  char text[2 * KEY_BYTES + 2], path[FILES_PATH];
-  if (files_path(path, folder, "key") && access(path, F_OK) == 0)
+  char text[2 * KEY_BYTES + 2];
+  if (has_key(folder))
     return true;
   randombytes_buf(key, sizeof key);
   sodium_bin2hex(text, sizeof text, key, sizeof key);
@@ -57,14 +63,23 @@ static int lock(const char *folder) {
   return -1;
 }
 
-/* Create the folder if it is missing. */
+/* Put the name of a folder on disk, before anything that must survive a power cut is in it. */
+static bool flush_name(const char *folder) {
+  char path[FILES_PATH];
+  snprintf(path, sizeof path, "%s", folder); /* at most SOCKET_PATH_MAX bytes */
+  return files_flush(dirname(path));
+}
+
+/* Create the folder if it is missing. A process that made an older one may have been killed before
+ * its name was on disk; it has no key then. */
 static bool make_folder(const char *folder, bool *created) {
   if (strlen(folder) > SOCKET_PATH_MAX) {
     report("%s: at most %d bytes, because of the Unix sockets in it", folder, SOCKET_PATH_MAX);
     return false;
   }
   *created = mkdir(folder, 0700) == 0;
-  if (*created || errno == EEXIST)
+  const bool there = *created || errno == EEXIST;
+  if (there && (has_key(folder) || flush_name(folder) || !*created))
     return files_guarded(folder);
   report("cannot create %s: %s", folder, strerror(errno));
   return false;

@@ -11,6 +11,7 @@ import re
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -32,7 +33,7 @@ from tests.system.apps.stripe_store.history import (
     verdict,
     work_during,
 )
-from tests.system.apps.stripe_store.power import Disk, Restorer, entries
+from tests.system.apps.stripe_store.power import Disk, Restorer, Type, entries
 from tests.system.apps.stripe_store.support import (
     DEAD_DISK,
     DEADLINE,
@@ -69,6 +70,22 @@ def store(programs: Path, memory: Path) -> Iterator[DiskStore]:
 
 
 # -- power -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stripes", [1, 2])
+def test_names_of_new_folders_are_on_disk(
+    programs: Path, memory: Path, monkeypatch: pytest.MonkeyPatch, stripes: int
+) -> None:
+    """Otherwise, a power cut could remove the folder with all values."""
+    folder, record = memory / "s", memory / "record"
+    record.mkdir()
+    monkeypatch.setenv("POWER_LOG", str(record))
+    own = ("--disk", "8", "--stripes", str(stripes))
+    with running(programs, folder, "-k", "1", "-m", "1", own=own, preload=(POWER,)) as (run, _):
+        found = entries(record / str(run.pid))
+    flushed = {entry.file for entry in found if entry.type is Type.FLUSHED}
+    parents = [memory] if stripes == 1 else [memory, folder]
+    assert flushed >= {path.stat().st_ino for path in parents}
 
 
 @dataclass(slots=True)
@@ -216,6 +233,37 @@ def test_a_damaged_item_and_late_chunk_servers(store: DiskStore, item: str) -> N
     store.launch(*late)
     store.wait_writable()
     assert store.get(KEY) == value
+
+
+def spoil_identity(path: Path, at: int, bit: int) -> None:
+    """Change the item that has the group, the incarnation, the rank, the epoch and a checksum."""
+    database = sqlite3.connect(path)
+    (identity,) = database.execute("SELECT bytes FROM node").fetchone()
+    changed = bytearray(identity)
+    changed[at] ^= bit
+    database.execute("UPDATE node SET bytes = ?", (bytes(changed),))
+    database.commit()
+    database.close()
+
+
+PLACES = {"group": (0, 1), "space": (32, 1), "incarnation": (33, 1), "rank": (66, 4), "epoch": (68, 8)}
+"""Bytes of the identity, and a bit of each."""
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_damaged_identity(store: DiskStore, place: str) -> None:
+    """The chunk server takes part again. Otherwise, the store would be read-only until somebody removes the
+    database.
+    """
+    fill(store)
+    stop(store, "chunk-1")
+    spoil_identity(store.disk(1) / "chunks", *PLACES[place])
+    store.launch("chunk-1")
+    log = store.log_of("chunk-1")
+    wait_for("the complaint", lambda: "is not a chunk server's: it gets a new one" in log.read_text())
+    store.wait_writable()
+    store.kill("chunk-2", "chunk-3")
+    assert intact(store)
 
 
 def test_a_full_disk_refuses_values(programs: Path, memory: Path) -> None:

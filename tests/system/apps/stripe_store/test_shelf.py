@@ -105,6 +105,18 @@ def test_power_cuts_at_any_moment(built: Path, memory: Path, seed: int) -> None:
     lose_power(shelf, WORDS, memory, states=50, seed=seed)
 
 
+def test_the_name_of_a_new_folder_is_on_disk(built: Path, memory: Path) -> None:
+    """Also if the process that made it was killed before."""
+    parent, record = memory / "parent", memory / "record"
+    shelf = Shelf(built / "shelf", parent / "disk", (built / POWER,))
+    shelf.folder.mkdir(parents=True)
+    record.mkdir()
+    assert shelf.run("c1:40", ".", variables={"POWER_LOG": str(record)}).done() == [("c1:40", 0)]
+    (log,) = record.iterdir()
+    flushed = {entry.file for entry in entries(log) if entry.type is Type.FLUSHED}
+    assert parent.stat().st_ino in flushed
+
+
 def test_power_cuts_while_the_log_is_moved(built: Path, memory: Path) -> None:
     shelf = Shelf(built / "shelf", memory / "disk", (built / POWER,))
     lose_power(shelf, LARGE, memory, states=25, seed=1)
