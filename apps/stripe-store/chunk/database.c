@@ -43,6 +43,7 @@ static kept_status judge(database *d, int code) {
   case SQLITE_TOOBIG:
     snprintf(d->reason, sizeof d->reason, "larger than the largest item");
     return KEPT_TOO_LARGE;
+  case SQLITE_ERROR: /* in the tables' definitions, or a format that no SQLite writes */
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB:
     snprintf(d->reason, sizeof d->reason, "%s", sqlite3_errstr(code));
@@ -169,6 +170,15 @@ static kept_status begin_room(database *d) {
 
 static int on_progress(void *stop) { return atomic_load((atomic_bool *)stop); }
 
+/* A changed bit in the header may be the number of a format that SQLite only reads. The file itself
+ * can be written, since its room has been opened. */
+static kept_status check_format(database *d) {
+  if (sqlite3_db_readonly(d->connection, "main") != 1)
+    return KEPT_OK;
+  snprintf(d->reason, sizeof d->reason, "it has a format that no SQLite writes");
+  return KEPT_DAMAGED;
+}
+
 static kept_status check_structure(database *d) {
   sqlite3_stmt *s = NULL;
   kept_status status =
@@ -182,7 +192,7 @@ static kept_status check_structure(database *d) {
     status = KEPT_DAMAGED;
   }
   sqlite3_finalize(s);
-  return status;
+  return status == KEPT_OK ? check_format(d) : status;
 }
 
 /* Call back for all rows of a table. */

@@ -238,6 +238,21 @@ def test_damage_at_any_place(built: Path, memory: Path) -> None:
     assert lost > 20
 
 
+def test_damage_in_the_header_and_in_a_definition(built: Path, memory: Path) -> None:
+    """The database is replaced, or its items are there: the chunk server does not stay away."""
+    shelf = Shelf(built / "shelf", memory / "disk")
+    words = ("n1", "c1:40", "r1")
+    assert shelf.run(*words).status == 0
+    path = shelf.folder / "chunks"
+    right = path.read_bytes()
+    table = right.rindex(b"CREATE TABLE record")
+    for at in (18, 19, 47, *range(table, table + 4)):
+        for bit in range(8):
+            path.write_bytes(right[:at] + bytes([right[at] ^ 1 << bit]) + right[at + 1 :])
+            assert shelf.content() in (frozenset(), after(words)), (at, bit)
+            (shelf.folder / "place").unlink()
+
+
 @pytest.mark.parametrize("length", [0, 100, 16384, 3 * 16384, 10 * 16384 + 7])
 def test_a_truncated_database(built: Path, memory: Path, length: int) -> None:
     shelf = Shelf(built / "shelf", memory / "disk")
