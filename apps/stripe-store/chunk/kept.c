@@ -29,11 +29,12 @@ static kept_status damaged(kept *k, const char *what) {
   return KEPT_DAMAGED;
 }
 
-/* Is it followed by the checksum of its first bytes? That of an earlier release has none. */
+/* Is it followed by the checksum of its first bytes? That of an earlier release has none. The sign
+ * keeps a checksum from being taken for a number, if a space has become a digit. */
 static bool unchanged(const char *text, size_t bytes) {
   uint64_t sum;
   return text[bytes] == '\0' ||
-         (sscanf(text + bytes, " %16" SCNx64, &sum) == 1 && sum == XXH3_64bits(text, bytes));
+         (sscanf(text + bytes, " #%16" SCNx64, &sum) == 1 && sum == XXH3_64bits(text, bytes));
 }
 
 static bool parse_identity(identity *who, const char *text) {
@@ -75,7 +76,7 @@ static size_t identity_text(const identity *who, char text[IDENTITY]) {
   int at = snprintf(text, IDENTITY, "%s %s %u %" PRIu32 " %" PRIx64, group, incarnation, who->rank,
                     who->epoch, who->start);
   uint64_t sum = XXH3_64bits(text, (size_t)at);
-  return (size_t)(at + snprintf(text + at, IDENTITY - (size_t)at, " %016" PRIx64, sum));
+  return (size_t)(at + snprintf(text + at, IDENTITY - (size_t)at, " #%016" PRIx64, sum));
 }
 
 static void apply(kept *k, const change *c) { k->type->apply(k, c); }

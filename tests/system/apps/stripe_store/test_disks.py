@@ -246,7 +246,14 @@ def spoil_identity(path: Path, at: int, bit: int) -> None:
     database.close()
 
 
-PLACES = {"group": (0, 1), "space": (32, 1), "incarnation": (33, 1), "rank": (66, 4), "epoch": (68, 8)}
+PLACES = {
+    "group": (0, 1),
+    "space": (32, 1),
+    "incarnation": (33, 1),
+    "rank": (66, 4),
+    "epoch": (68, 8),
+    "digit": (69, 16),
+}
 """Bytes of the identity, and a bit of each."""
 
 
