@@ -5,7 +5,9 @@ Optuna keeps every variant's outcome in a journal file, from which an interrupte
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import random
 import warnings
 from collections.abc import Mapping, Sequence
@@ -15,7 +17,7 @@ from typing import Any
 
 import optuna
 from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage
-from optuna.storages.journal import JournalFileBackend
+from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.trial import TrialState
 
 from gfsmith.build.target import Target
@@ -35,15 +37,38 @@ class StorageError(ValueError):
     """A journal that cannot be read or written. The message is one line."""
 
 
+class _Lock(JournalFileOpenLock):
+    """The lock of a journal, which the system releases when its process dies. Optuna's own locks are files
+    that a killed process leaves, for which the next one waits."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+        self._path = path
+        self._held = -1
+
+    def acquire(self) -> bool:
+        self._held = os.open(self._path, os.O_RDWR)
+        fcntl.flock(self._held, fcntl.LOCK_EX)
+        return True
+
+    def release(self) -> None:
+        os.close(self._held)
+
+
 def storage(path: Path | None) -> BaseStorage:
     """Return the journal at `path`, or one in memory. Raises StorageError."""
     if path is None:
         return InMemoryStorage()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        lock = _Lock(path)
         if path.exists():
-            _check(path)
-        return JournalStorage(JournalFileBackend(str(path)))
+            lock.acquire()
+            try:
+                _check(path)
+            finally:
+                lock.release()
+        return JournalStorage(JournalFileBackend(str(path), lock))
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror}") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
@@ -124,6 +125,24 @@ def test_an_interrupted_study_resumes(tmp_path: Path, budget: int) -> None:
     again, _ = _run(third, settings, journal)
     assert third.samples == 0 and again.winners == resumed.winners, "everything is in the journal"
     assert again.measurements == resumed.measurements
+
+
+def test_a_study_that_was_killed_while_it_wrote_resumes(tmp_path: Path) -> None:
+    """The journal's path is relative, as by default."""
+    journal = Path(".gfsmith-cache/tune.journal")
+    begin = f"import optuna; kept = {search.storage.__module__}.storage(Path({str(journal)!r})); "
+    script = (
+        f"import os, signal; from pathlib import Path; import {search.storage.__module__}\n"
+        "{before}" + begin + 'optuna.create_study(study_name="s", storage=kept, load_if_exists=True)'
+    )
+    kill = "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
+
+    def run(before: str) -> int:
+        command = [sys.executable, "-c", script.format(before=before)]
+        return subprocess.run(command, cwd=tmp_path, check=False, timeout=60).returncode
+
+    assert run(kill) == -signal.SIGKILL
+    assert run("") == 0
 
 
 def test_the_name_of_a_study_is_the_same_in_every_process() -> None:
