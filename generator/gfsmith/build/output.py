@@ -7,6 +7,7 @@ ever removed.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -264,6 +265,19 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, old)
 
 
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let other runs that write the folder wait: the files of one could depend on changes of the other. Some
+    file systems have no locks."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
 def _is_same(path: Path, text: str) -> bool:
     return path.is_file() and path.read_bytes() == text.encode()
 
@@ -276,7 +290,7 @@ def write(folder: Path, files: Mapping[str, str], record: str) -> int:
     folder as it was.
     """
     try:
-        with output_folder(folder):
+        with output_folder(folder), _alone(folder):
             _check_below(folder, files)
             old = read_manifest(folder).get("files", {})
             changed = {p: t for p, t in files.items() if not _is_same(folder / p, t)}
