@@ -104,23 +104,28 @@ def _message(error: ErrorDetails) -> str:
     return error["msg"].removeprefix("Value error, ")
 
 
-def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Config:
-    """Return the configuration in `text`, with [generator] keys replaced by `overrides`.
-
-    Raises ConfigError with one line that begins with `name`.
-    """
+def read_toml(text: str, name: str) -> dict[str, Any]:
+    """Return the content of a TOML file. Raises ConfigError with one line that begins with `name`."""
     try:
-        data = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: not valid TOML: {error}") from None
     except RecursionError:
         raise ConfigError(f"{name}: nested too deeply; allowed: a list in a table in a list") from None
     except ValueError:  # not a TOMLDecodeError: Python's limit for numbers
         raise ConfigError(f"{name}: a number has too many digits") from None
+
+
+def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Config:
+    """Return the configuration in `text`, with [generator] keys replaced by `overrides`.
+
+    Raises ConfigError with one line that begins with `name`.
+    """
+    data = read_toml(text, name)
     if overrides:
-        table = data.setdefault("generator", {})
-        if isinstance(table, dict):
-            table.update(overrides)
+        generator = data.setdefault("generator", {})
+        if isinstance(generator, dict):
+            generator.update(overrides)
     try:
         return Config.model_validate(data)
     except ValidationError as error:

@@ -15,7 +15,6 @@ gfsmith comes with files for some CPUs, which `tuned` in gfsmith.toml names with
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gfsmith.build import config
 from gfsmith.build import target as targets
 from gfsmith.build.config import ConfigError
 from gfsmith.build.target import TargetError
@@ -97,13 +97,14 @@ class Additions:
 
 
 def read(path: Path) -> Tuned:
-    """Return the content of a tuned file. Raises TunedError."""
+    """Return the content of a tuned file. Raises ConfigError."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise TunedError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TunedError(f"{path}: not valid TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise TunedError(f"{path}: not UTF-8 text") from None
+    data = config.read_toml(text, str(path))
     if data.get("format") != FORMAT:
         found = data.get("format", "missing")
         raise TunedError(

@@ -243,6 +243,8 @@ def _kernel(**keys: object) -> str:
     [
         (None, "No such file"),
         ("[", "not valid TOML"),
+        (HEAD + "x = " + 5000 * "[", "nested too deeply"),
+        (HEAD + "x = " + 5000 * "1", "a number has too many digits"),
         (HEAD.replace("format = 1", "format = 2"), "format = 2; allowed: 1"),
         (HEAD.replace("format = 1", ""), "format = missing; allowed: 1"),
         (HEAD.replace("znver4", "zen4"), "'zen4' is not a microarchitecture; allowed: haswell"),
