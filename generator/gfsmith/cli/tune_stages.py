@@ -244,7 +244,8 @@ def rank(texts: Sequence[str], names: str, options: Options) -> None:
         fail("--report and --model exclude each other: a report needs measurements; leave one out")
     targets = _targets(texts, EVERY_FEATURE)
     cpus = _model_names(names, targets, options)
-    kept = {cpu: _kept(options.tuned_file(cpu), cpu, Basis.MODEL, targets) for cpu in cpus}
+    for cpu in cpus:
+        _kept(options.tuned_file(cpu), cpu, Basis.MODEL, targets)  # raises before the work
     specs, prefix = _specs(options.path)
     ranked = []
     for target in targets:
@@ -257,10 +258,7 @@ def rank(texts: Sequence[str], names: str, options: Options) -> None:
     with progress("predict cycles", total) as advance:
         found = modelled.studies(ranked, cpus, options.jobs, options.cache / "mca.json", advance)
     _prove([plan for _, chosen in found for plan in chosen], options.jobs, options.cache)
-    for study, _ in found:
-        write(
-            options.tuned_file(study.microarchitecture), tuned_file.text(study, kept[study.microarchitecture])
-        )
+    kept = {study.microarchitecture: _write(study, targets, options) for study, _ in found}
     if options.as_json:
         print_json({"studies": [result.to_json(study) for study, _ in found]})
         return
@@ -278,6 +276,15 @@ def _kept(path: Path, name: str, basis: Basis, targets: Sequence[Target]) -> lis
         return []
     searched = {target.name for target in targets}
     return [entry for entry in earlier.kernel if entry.spec not in searched]
+
+
+def _write(study: Study, targets: Sequence[Target], options: Options) -> list[tuned.Entry]:
+    """Write the tuned file of a study, and return the kernels of other SPECs that stay: also those that
+    another run has written meanwhile."""
+    path = options.tuned_file(study.microarchitecture)
+    kept = _kept(path, study.microarchitecture, study.basis, targets)
+    write(path, tuned_file.text(study, kept))
+    return kept
 
 
 def _chosen(study: Study, kept: Sequence[tuned.Entry]) -> str:
@@ -303,7 +310,7 @@ def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> 
         host = microarch.host()
     except microarch.UnknownMicroarchitecture as error:
         fail(str(error))
-    kept = _kept(options.tuned_file(host.name), host.name, Basis.MEASURED, targets)
+    _kept(options.tuned_file(host.name), host.name, Basis.MEASURED, targets)  # raises before the work
     _check_study(options.study)
     if options.report is not None:
         _drawable(options.report)
@@ -316,7 +323,6 @@ def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> 
         resumes = "" if options.fresh else "; the measurements are kept, and the same command resumes"
         fail(f"interrupted; no tuned file was written{resumes}", 130)
     _prove([plan for _, plan in ledger.chosen], options.jobs, options.cache)
-    target = options.tuned_file(host.name)
-    write(target, tuned_file.text(study, kept))
+    kept = _write(study, targets, options)
     if not options.as_json:
-        print(f"{target}: {_chosen(study, kept)}; {study.seconds:.0f} s")
+        print(f"{options.tuned_file(host.name)}: {_chosen(study, kept)}; {study.seconds:.0f} s")

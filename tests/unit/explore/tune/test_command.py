@@ -149,6 +149,22 @@ def test_kernels_of_other_specs_stay(project: Path, use: Use) -> None:
     assert (chosen.spec, chosen.path, chosen.unroll) == ("dot:3x2@sse", "cached", 3)
 
 
+def test_kernels_that_another_run_wrote_meanwhile_stay(project: Path, use: Use) -> None:
+    path = project / "tuned" / "znver4.toml"
+
+    def cost(plan: Plan) -> float:
+        if not path.exists():
+            path.parent.mkdir()
+            head = 'format = 1\nmicroarchitecture = "znver4"\nbasis = "measured"\n'
+            path.write_text(head + '[[kernel]]\nspec = "dot:10x4@avx2"\npath = "cached"\nunroll = 2\n')
+        return _cost(plan)
+
+    use(FakeBench(cost))
+    done = _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached")
+    assert done.exit_code == 0 and "1 kernel, all proved; 1 kernel of other SPECs stay" in done.stdout
+    assert [entry.spec for entry in tuned.read(path).kernel] == ["dot:10x4@avx2", "dot:3x2@sse"]
+
+
 @pytest.mark.parametrize("change", [("znver4", "znver3"), ("measured", "model")])
 def test_kernels_of_other_cpus_or_of_a_model_do_not_stay(
     project: Path, use: Use, change: tuple[str, str]
