@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gfsmith.build import config, prove_kernels, tuned
 from gfsmith.build.output import is_of_the_user
-from gfsmith.build.target import Target, TargetError, best_isa, parse
+from gfsmith.build.target import TUNABLE, Target, TargetError, best_isa, parse
 from gfsmith.build.target import every as every_target
 from gfsmith.build.target import reference as references_of
 from gfsmith.cli.console import fail, out, print_json, progress
@@ -56,14 +56,20 @@ def _specs(path: Path) -> tuple[tuple[KernelSpec, ...], str]:
 
 
 def named(texts: tuple[str, ...], every: bool, options: Options) -> tuple[str, ...]:
-    """Return the SPEC texts, or with `every` those of all shapes of the build. Exits with a one-line message
-    unless there are either texts or `every`."""
+    """Return the SPEC texts, or with `every` those of all shapes of the build on its best set that this CPU
+    has, or that any CPU has for a model. Exits with a one-line message unless there are either texts or
+    `every`, or without such a set."""
     if every == bool(texts):
         fail("SPEC or --all: name targets such as dot:10x4 cauchy:10x4, or say --all, and not both")
     if not every:
         return texts
     specs, _ = _specs(options.path)
-    return tuple(target.name for target in every_target(specs, best_isa(microarch.host_features())))
+    built = {spec.isa.name for spec in specs}
+    features = microarch.host_features() if options.models is None else EVERY_FEATURE
+    able = [isa for isa in TUNABLE if isa.name in built and features.issuperset(isa.cpu_flags)]
+    if not able:
+        fail(f"--all: this CPU runs no machine code of {options.path}; add a set of this CPU to its isas")
+    return tuple(target.name for target in every_target(specs, able[0]))
 
 
 @contextmanager

@@ -178,6 +178,22 @@ def test_kernels_of_other_cpus_or_of_a_model_do_not_stay(
     assert [entry.spec for entry in tuned.read(path).kernel] == ["dot:3x2@sse"]
 
 
+def test_all_shapes_of_the_build_on_its_best_set_that_the_cpu_has(
+    project: Path, use: Use, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The CPU has better sets than the build."""
+    use(FakeBench(_cost))
+    quick = ("--all", *QUICK, "--regime", "cached", "--study", str(project / "s.json"))
+    done = _tune(project, *quick)
+    assert done.exit_code == 0, done.output
+    measured = {m.cell.target for m in result.read(project / "s.json").measurements}
+    assert measured == {"dot:nx2@sse", "dot:3x2@sse"}
+    monkeypatch.setattr(tune_stages.microarch, "host_features", lambda: frozenset())
+    done = _tune(project, *quick)
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1
+    assert "--all: this CPU runs no machine code of" in done.stderr
+
+
 def test_a_tuned_file_that_cannot_be_read_stays(project: Path, use: Use) -> None:
     path = project / "tuned" / "znver4.toml"
     path.parent.mkdir(exist_ok=True)
