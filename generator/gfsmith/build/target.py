@@ -108,8 +108,8 @@ def parse(text: str, best: Isa) -> Target:
 
 def every(specs: Sequence[KernelSpec], isa: Isa) -> list[Target]:
     """Return the targets of the kernels that a build has for a set, each once, in the order of the build.
-    Kernels for packets, with other techniques than the set's, with more than MOST_OUTPUTS outputs, and of
-    operations that are not tuned have none."""
+    Kernels for packets, with other techniques than the set's or other pointers, with more than MOST_OUTPUTS
+    outputs, and of operations that are not tuned have none."""
     found: list[Target] = []
     for spec in specs:
         baked, technique = spec.baked, default_technique(spec.operation, isa)
@@ -118,6 +118,7 @@ def every(specs: Sequence[KernelSpec], isa: Isa) -> list[Target]:
             spec.isa.name == isa.name
             and spec.operation.value in _OPERATIONS
             and spec.technique is technique
+            and not spec.pipelined
             and named
         ):
             outputs, code = (spec.outputs, None) if baked is None else (baked.parities, baked.code)
@@ -195,7 +196,9 @@ def best(part: KernelSpec, path: str, specs: Sequence[KernelSpec]) -> KernelSpec
 
 
 def serves(spec: KernelSpec, part: KernelSpec) -> bool:
-    """Return True if dispatch may use `spec` for the function of `part`."""
+    """Return True if dispatch may use `spec` for the function of `part`: not one with other pointers."""
+    if spec.pipelined:
+        return False
     same = (spec.operation, spec.isa.name, spec.outputs, spec.baked, spec.tables) == (
         part.operation, part.isa.name, part.outputs, part.baked, part.tables
     )  # fmt: skip

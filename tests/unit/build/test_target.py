@@ -67,6 +67,7 @@ def test_all_targets_of_a_build_are_its_functions_on_one_set() -> None:
     groups = [
         {"operation": "dot", "shapes": ["10x4", "nx2"]},
         {"operation": "dot", "shapes": ["10x4"], "store": "streaming"},
+        {"operation": "dot", "shapes": ["nx3"], "pipelined": True, "unroll": 4},
         {"operation": "mul", "shapes": ["1x1"]},
         {"operation": "dot", "code": "lch", "shapes": ["40x16", "40x17"]},
         {"operation": "dot", "code": "cauchy_good", "packets": True, "shapes": ["4x2"]},

@@ -94,6 +94,19 @@ def test_a_tuned_width_is_added_to_the_kernels_of_the_set(tmp_path: Path) -> Non
     assert found.rows[0].added
 
 
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_a_pipelined_kernel_does_not_serve_other_cpus_and_paths(tmp_path: Path, pipelined: bool) -> None:
+    """Dispatch does not use it, so a call on another path would have no kernel."""
+    _project(tmp_path, NARROW.replace("width = 256", "").replace("avx512", "avx2"))
+    group = config.KernelGroup(operation="dot", shapes=["3x2"], pipelined=pipelined, unroll=4)
+    built = config.specs(config.Config(generator=config.Generator(isas=["avx2"]), kernels=[group]), "test")
+    if pipelined:
+        with pytest.raises(tuned.TunedError, match="the build has no kernel for this shape on avx2"):
+            tuned.load(["tuned/znver4.toml"], tmp_path, built, "gfs")
+    else:
+        assert tuned.load(["tuned/znver4.toml"], tmp_path, built, "gfs").rows[0].added
+
+
 def _project(folder: Path, text: str = TUNED) -> Path:
     (folder / "tuned").mkdir(exist_ok=True)
     (folder / "tuned" / "znver4.toml").write_text(text)
