@@ -30,6 +30,10 @@ HEADERS = frozenset(_HEADERS.split())
 #: Targets that CMake and make reserve.
 TARGETS = frozenset(("all", "clean", "help", "install", "package", "test"))
 
+#: Words with which names of the interface go on: P_wide_encode and P_wide.h are names of a library P and
+#: would be those of a library P_wide, too.
+PARTS = frozenset("adaptive algebra checksum parallel plan pq pqr raid set wide xor".split())
+
 
 class PrefixError(ValueError):
     """A prefix that an exported library cannot have."""
@@ -48,6 +52,8 @@ class Names:
             why = f"its names would be confused with this library's; allowed: {DEFAULT}, or any without gfs"
         elif self.prefix in HEADERS:
             why = f"{self.prefix}.h would hide the system's header"
+        elif (parts := self.prefix.rpartition("_"))[0] and parts[2] in PARTS:
+            why = f"some of its names would be those of a library {parts[0]}; allowed: another last word"
         elif self.prefix in TARGETS:
             why = "CMake and make have a target of this name"
         else:

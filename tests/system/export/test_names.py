@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gfsmith.emit.files import share
-from gfsmith.export.names import HEADERS, Names, PrefixError
+from gfsmith.export.names import HEADERS, PARTS, Names, PrefixError
 
 RENAMED = {
     "gfsmith_encode(codec)": "acme_encode(codec)",
@@ -61,6 +61,25 @@ def test_prefixes_that_would_be_renamed_again(prefix: str) -> None:
 def test_prefixes_that_are_taken(prefix: str) -> None:
     with pytest.raises(PrefixError, match=f"^prefix '{prefix}': .* (header|of this name)$"):
         Names(prefix)
+
+
+@pytest.mark.parametrize("prefix", ["acme_wide", "acme_plan", "a_b_xor"])
+def test_prefixes_whose_names_another_library_has(prefix: str) -> None:
+    """acme_wide_encode is a function of acme, and acme_plan.h one of its headers."""
+    other = prefix.rpartition("_")[0]
+    with pytest.raises(PrefixError, match=f"^prefix '{prefix}': .* of a library {other}; allowed: another"):
+        Names(prefix)
+    Names(f"{prefix}s")
+    Names(prefix.rpartition("_")[2])
+
+
+def test_no_other_prefix_has_names_of_another_library() -> None:
+    headers = [path for part in ("core", "adaptive") for path in share(f"runtime/{part}/include").iterdir()]
+    names = {path.stem.removeprefix("gfsmith_") for path in headers} - {"gfsmith"}
+    found = {name for path in headers for name in re.findall(r"\bgfsmith_(\w+)\(", path.read_text())}
+    pairs = ((name, name[: at.start()]) for name in found for at in re.finditer("_", name))
+    ambiguous = {part for name, part in pairs if name.removeprefix(f"{part}_") in found}
+    assert "wide" in ambiguous and names | ambiguous == PARTS
 
 
 def test_every_header_that_the_sources_include_is_known() -> None:
