@@ -203,6 +203,9 @@ def load(
         loaded = loaded.model_copy(update={"adaptive": config.Adaptive()})
     target = Path(folder) if folder is not None else path.parent / loaded.generator.output
     specs = _with_code(loaded, config.specs(loaded, name), wanted)
+    if not specs:
+        sets = ", ".join(loaded.generator.isas)
+        raise config.ConfigError(f"{name}: no table [[kernels]] has kernels for these instruction sets: {sets}")
     added = tuned.load(loaded.generator.tuned, path.parent, specs, loaded.generator.prefix)
     return Build((*specs, *added.specs), added.rows), target
 

@@ -283,6 +283,18 @@ def test_bad_flags_get_one_line_and_status_2(project: Path, arguments: list[str]
     assert not (project / "gen_out").exists()
 
 
+@pytest.mark.parametrize("command", ["gen", "export", "list"])
+def test_a_build_without_kernels_is_refused(project: Path, command: str) -> None:
+    """Its tables are for other instruction sets than the option names."""
+    text = (project / "gfsmith.toml").read_text()
+    (project / "gfsmith.toml").write_text(text.replace("[[kernels]]", '[[kernels]]\nisas = ["scalar"]'))
+    output = ("-o", str(project / "out")) if command != "list" else ()
+    result = _run(project, command, "--isa", "avx2", *output)
+    assert result.exit_code == 2 and result.stderr.count("\n") == 1
+    assert "gfsmith.toml: no table [[kernels]] has kernels for these instruction sets: avx2" in result.stderr
+    assert not (project / "out").exists()
+
+
 def test_a_missing_or_broken_file_gets_one_line(tmp_path: Path) -> None:
     for text, words in ((None, "no such file"), (b"\xff\xfe", "not UTF-8"), (b"[", "not valid TOML")):
         if text is not None:
