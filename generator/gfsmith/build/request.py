@@ -205,7 +205,9 @@ def load(
     specs = _with_code(loaded, config.specs(loaded, name), wanted)
     if not specs:
         sets = ", ".join(loaded.generator.isas)
-        raise config.ConfigError(f"{name}: no table [[kernels]] has kernels for these instruction sets: {sets}")
+        raise config.ConfigError(
+            f"{name}: no table [[kernels]] has kernels for these instruction sets: {sets}"
+        )
     added = tuned.load(loaded.generator.tuned, path.parent, specs, loaded.generator.prefix)
     return Build((*specs, *added.specs), added.rows), target
 

@@ -104,8 +104,8 @@ from gfsmith.kernel import microarch
     "--all",
     "every",
     is_flag=True,
-    help="All shapes of the build with up to 16 outputs, on its best set that this machine has, within 15 minutes "
-    "on 2 cores: instead of the defaults above, "
+    help="All shapes of the build with up to 16 outputs, on its best set that this machine has, within 15 "
+    "minutes on 2 cores: instead of the defaults above, "
     f"--lengths {SURVEY['lengths']} --variants {SURVEY['budget']} --trials {SURVEY['trials']} "
     f"--final {SURVEY['final']}.",
 )

@@ -32,7 +32,9 @@ TARGETS = frozenset(("all", "clean", "help", "install", "package", "test"))
 
 #: Words with which names of the interface go on: P_wide_encode and P_wide.h are names of a library P and
 #: would be those of a library P_wide, too.
-PARTS = frozenset("adaptive algebra checksum parallel plan pq pqr raid set wide xor".split())
+PARTS = frozenset(
+    ("adaptive", "algebra", "checksum", "parallel", "plan", "pq", "pqr", "raid", "set", "wide", "xor")
+)
 
 
 class PrefixError(ValueError):
