@@ -13,7 +13,9 @@ enum {
   END_PLANES = GFS_END_ROWS * GFS_TRANSFORM_PLANES, /* of a kernel of gfs_ends */
   SCALED_TABLES = GROUP + GFS_END_ROWS, /* of a kernel of products of elements in lines */
   POWERS_OF_4 = 0x15555,                /* up to the greatest number of points */
-  LINE_PART = 32                        /* low or high bytes of a line */
+  LINE_PART = 32,                       /* low or high bytes of a line */
+  DERIVED_PIECE = 1024, /* most bytes of a piece of a derivative, unless a row has more */
+  KEPT_ROWS = 3 << 19   /* of rows that a core's own cache keeps */
 };
 
 /* An element in the other basis, in which the high byte is the same. */
@@ -166,7 +168,7 @@ static void fill_change(gfs_transform *t, const gfs_cantor *field) {
 gfsmith_status gfs_transform_create(gfs_transform *t, const gfs_cantor *field, unsigned planes,
                                     unsigned n) {
   const gfs_isa *isa = gfs_dispatch_isa();
-  *t = (gfs_transform){.planes = planes};
+  *t = (gfs_transform){.planes = planes, .kept = KEPT_ROWS};
   if (isa == NULL || !find_all_kernels(t, isa))
     return GFSMITH_EUNSUPPORTED;
   t->format = isa->format;
@@ -301,31 +303,51 @@ static unsigned filled_blocks(const part *p, unsigned at, unsigned d) {
   return (p->to - at + d - 1) / d;
 }
 
-/* Run a kernel of four layers on 16 times d rows. It reads zeros instead of the rows behind the
- * first `filled` blocks, a few rows in each call. */
+/* The addresses of the rows at, at + d, .. of 16. */
+static void every_row(const gfs_rows *rows, unsigned at, unsigned d, uint8_t *row[FOUR_ROWS]) {
+  for (unsigned i = 0; i < FOUR_ROWS; i++)
+    row[i] = gfs_rows_row(rows, at + (size_t)i * d);
+}
+
+/* Run a kernel of four layers. It reads zeros instead of the sources behind the first `filled`
+ * ones; there are at most GFS_ROWS_MOST bytes then. */
+static void run_sixteen(gfsmith_kernel *run, const uint8_t *table, size_t bytes, unsigned filled,
+                        uint8_t *const from[FOUR_ROWS], uint8_t *const to[FOUR_ROWS]) {
+  static const uint8_t zeros[GFS_ROWS_MOST];
+  const uint8_t *src[FOUR_ROWS];
+  for (unsigned i = 0; i < FOUR_ROWS; i++)
+    src[i] = i < filled ? from[i] : zeros;
+  run(bytes, FOUR_ROWS, table, src, to);
+}
+
+/* Most of d rows, a power of two, that have at most `most` bytes; at least one. */
+static unsigned piece_rows(const gfs_rows *rows, unsigned d, size_t most) {
+  while (d > 1 && together_bytes(rows, d) > most)
+    d /= 2;
+  return d;
+}
+
+/* Run a kernel of four layers on 16 times d rows, of which those behind the first `filled` blocks
+ * are 0. */
 static void run_fours(const gfs_rows *rows, gfsmith_kernel *run, const uint8_t *table,
                       unsigned filled, unsigned at, unsigned d) {
-  static const uint8_t zeros[GFS_ROWS_MOST];
-  unsigned together = d;
-  while (filled < FOUR_ROWS && together > 1 && together_bytes(rows, together) > sizeof zeros)
-    together /= 2;
-  for (unsigned row = at; row < at + d; row += together) {
-    const uint8_t *src[FOUR_ROWS];
-    uint8_t *dst[FOUR_ROWS];
-    for (unsigned i = 0; i < FOUR_ROWS; i++) {
-      dst[i] = gfs_rows_row(rows, row + (size_t)i * d);
-      src[i] = i < filled ? dst[i] : zeros;
-    }
-    run(together_bytes(rows, together), FOUR_ROWS, table, src, dst);
+  const unsigned together = filled < FOUR_ROWS ? piece_rows(rows, d, GFS_ROWS_MOST) : d;
+  for (unsigned i = 0; i < d; i += together) {
+    uint8_t *row[FOUR_ROWS];
+    every_row(rows, at + i, d, row);
+    run_sixteen(run, table, together_bytes(rows, together), filled, row, row);
   }
 }
 
-/* The layers of 16 times d rows, whose constants are in GF(2^8). */
+/* The table of four layers on 16 times d rows, whose constants are in GF(2^8). */
+static const uint8_t *fours_table(const part *p, unsigned at, unsigned d) {
+  return p->t->fours.groups + (p->first + at) / d / FOUR_ROWS * four_bytes(p->t);
+}
+
 static void four_layers(const part *p, bool inverse, unsigned at, unsigned d) {
   const gfs_fours *fours = &p->t->fours;
-  const uint8_t *table = fours->groups + (p->first + at) / d / FOUR_ROWS * four_bytes(p->t);
   const unsigned filled = inverse ? filled_blocks(p, at, d) : FOUR_ROWS;
-  run_fours(p->rows, inverse ? fours->ifft16 : fours->fft16, table, filled, at, d);
+  run_fours(p->rows, inverse ? fours->ifft16 : fours->fft16, fours_table(p, at, d), filled, at, d);
 }
 
 /* Let the visitor compute the two layers of four rows from or to lines. Returns false if it does
@@ -508,14 +530,93 @@ static void add_to_row(const gfs_transform *t, size_t bytes, uint8_t *row, size_
 
 /* Row i of the derivative is the sum of the rows i + 2^h for which i does not have bit h. So rows
  * have not been changed before they are added. */
-void gfs_transform_derive(const gfs_transform *t, const gfs_rows *to, const gfs_rows *from,
-                          unsigned size) {
+static void derive(const gfs_transform *t, const gfs_rows *to, const gfs_rows *from, unsigned at,
+                   unsigned size) {
   const uint8_t *added[GFS_ADDED_MOST];
   for (unsigned i = 0; i + 1 < size; i++) {
     size_t count = 0;
     for (unsigned bit = 1; bit < size; bit *= 2)
       if ((i & bit) == 0)
-        added[count++] = gfs_rows_row(from, i | bit);
-    add_to_row(t, to->bytes, gfs_rows_row(to, i), count, added);
+        added[count++] = gfs_rows_row(from, at + (i | bit));
+    add_to_row(t, to->bytes, gfs_rows_row(to, at + i), count, added);
   }
+}
+
+static part values_part(const gfs_transform *t, const gfs_values *values) {
+  return transform_part(t, values->rows, values->first, 0, values->given, values->fill);
+}
+
+/* Four layers and their part of the derivative, in 16 pieces of each polynomial, d rows apart, from
+ * row `at` on: the caches keep the pieces.
+ *
+ * Let W be the last four layers of the inverse transform of the rows of `in`, and T the first four
+ * layers of the forward one, at the same points: T W = 1. The derivative is D = D' + D'': D' adds
+ * rows of other blocks of d rows, D'' those of the same block, which it does alike in each block.
+ * So T D W = T D' W + D''. This computes T D' W of the rows of `in`, and adds T of the inverse of
+ * four layers of the rows of `more`. */
+static void derive_pieces(const part *in, const part *more, const part *out, unsigned at,
+                          unsigned d, size_t bytes, uint8_t *spare) {
+  const gfs_fours *fours = &in->t->fours;
+  uint8_t *own[FOUR_ROWS], *derived[FOUR_ROWS], *sum[FOUR_ROWS];
+  every_row(in->rows, at, d, own);
+  every_row(more->rows, at, d, sum);
+  for (size_t i = 0; i < FOUR_ROWS; i++)
+    derived[i] = spare + i * (GFS_ROWS_MOST + GFS_ROWS_GAP);
+  run_sixteen(fours->ifft16, fours_table(in, 0, d), bytes, filled_blocks(in, 0, d), own, derived);
+  run_sixteen(fours->ifft16, fours_table(more, 0, d), bytes, filled_blocks(more, 0, d), sum, sum);
+  for (unsigned i = 0; i + 1 < FOUR_ROWS; i++) {
+    const uint8_t *added[GFS_ADDED_MOST];
+    size_t count = 0;
+    for (unsigned bit = 1; bit < FOUR_ROWS; bit *= 2)
+      if ((i & bit) == 0)
+        added[count++] = derived[i | bit];
+    add_to_row(in->t, bytes, sum[i], count, added);
+  }
+  run_sixteen(fours->fft16, fours_table(out, 0, d), bytes, FOUR_ROWS, sum, sum);
+}
+
+/* gfs_transform_derived by pieces; D'' is added behind them. */
+static void derive_by_fours(const part *in, const part *more, const part *out, unsigned size,
+                            uint8_t *spare) {
+  const unsigned d = size / FOUR_ROWS, together = piece_rows(in->rows, d, DERIVED_PIECE);
+  for (unsigned at = 0; at < size; at += d) {
+    interpolate(in, at, d);
+    interpolate(more, at, d);
+  }
+  for (unsigned at = 0; at < d; at += together)
+    derive_pieces(in, more, out, at, d, together_bytes(in->rows, together), spare);
+  for (unsigned at = out->from / d * d; at < out->to; at += d) {
+    if (at < in->to)
+      derive(in->t, more->rows, in->rows, at, d);
+    evaluate(out, at, d);
+  }
+}
+
+/* Pieces have more accesses to each row than all layers, then the derivative of all rows. They pay
+ * if a core's own cache does not keep the rows, or if many of these are 0: D'' omits their blocks.
+ */
+static bool has_pieces(const part *in, const part *more, const part *out, unsigned size) {
+  return (in->rows->bytes * size > in->t->kept || in->to <= size / 2) &&
+         has_four_layers(in, 0, size) && has_four_layers(more, 0, size) &&
+         has_four_layers(out, 0, size);
+}
+
+void gfs_transform_derived(const gfs_transform *t, unsigned size, const gfs_values *own,
+                           const gfs_values *other, uint8_t *spare, unsigned from, unsigned to,
+                           gfs_row_visit take) {
+  const part in = values_part(t, own), more = other != NULL ? values_part(t, other) : in;
+  const part out = transform_part(t, more.rows, own->first, from, to, take);
+  clear_rest(&in, size);
+  if (other != NULL)
+    clear_rest(&more, size);
+  if (other != NULL && has_pieces(&in, &more, &out, size)) {
+    derive_by_fours(&in, &more, &out, size, spare);
+    return;
+  }
+  interpolate(&in, 0, size);
+  if (other != NULL)
+    interpolate(&more, 0, size);
+  if (own->given > 0)
+    derive(t, more.rows, in.rows, 0, size);
+  evaluate(&out, 0, size);
 }

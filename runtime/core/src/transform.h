@@ -70,6 +70,7 @@ typedef struct gfs_transform {
   gfsmith_kernel *mads;  /* the same for any number of rows; NULL if the set has no such kernel */
   gfs_format format;
   unsigned planes;                              /* bytes of an element */
+  size_t kept;                                  /* bytes of rows that a core's own cache keeps */
   size_t entry;                                 /* bytes of the table of gfs_transform_table */
   uint8_t ones[GFS_ADDED_MOST * GFS_ENTRY_MAX]; /* tables of the byte map x -> x */
   uint8_t change[32]; /* that of the map that gives the difference of the bases' low bytes */
@@ -161,10 +162,23 @@ void gfs_transform_forward(const gfs_transform *t, const gfs_rows *rows, unsigne
 void gfs_transform_extend(const gfs_transform *t, const gfs_rows *rows, unsigned size,
                           unsigned given, gfs_row_visit fill, unsigned to, gfs_row_visit take);
 
-/* Add the coefficients of the derivative of the polynomial `from` to the rows `to`, which may be
- * the same. */
-void gfs_transform_derive(const gfs_transform *t, const gfs_rows *to, const gfs_rows *from,
-                          unsigned size);
+/* The values of a polynomial at a number of points from `first` on, which divides `first`. Only the
+ * first `given` are not 0; `fill` writes each of them to its row. */
+typedef struct gfs_values {
+  const gfs_rows *rows;
+  unsigned first, given;
+  gfs_row_visit fill;
+} gfs_values;
+
+enum { GFS_TRANSFORM_SPARE = 16 * (GFS_ROWS_MOST + GFS_ROWS_GAP) /* bytes */ };
+
+/* Let g be the polynomial of degree below size, a power of two, with the values `own`, and f the
+ * one with the values `other`, or g if this is NULL. The values of f + g' at the points of `own`
+ * replace the rows of f; `take` reads those from `from` to `to` - 1. The rows of g may have any
+ * bytes then. spare: GFS_TRANSFORM_SPARE bytes, at a multiple of a cache line. */
+void gfs_transform_derived(const gfs_transform *t, unsigned size, const gfs_values *own,
+                           const gfs_values *other, uint8_t *spare, unsigned from, unsigned to,
+                           gfs_row_visit take);
 
 /* rows[at..] += other[first..], `count` rows, a power of two that divides `at` and `first`. */
 void gfs_transform_add(const gfs_transform *t, const gfs_rows *rows, unsigned at,

@@ -40,10 +40,16 @@ void gfs_wide_write(const gfs_wide_call *call, const gfs_wide_work *w, const gfs
                  call->targets, call->slices.streamed);
 }
 
+/* Bytes of a task's memory before its rows, a multiple of a cache line. */
+static size_t spare_bytes(const gfs_wide_call *call) {
+  return call->lost != NULL ? GFS_TRANSFORM_SPARE : 0;
+}
+
 static void run_slices(void *argument, unsigned index) {
   gfs_wide_call *call = argument;
   gfs_wide_work work = {.transform = &call->wide->transform,
-                        .start = call->memory + index * call->stride,
+                        .spare = call->memory + index * call->stride,
+                        .start = call->memory + index * call->stride + spare_bytes(call),
                         .most = gfs_wide_row_most(&call->slices)};
   size_t n;
   while ((n = atomic_fetch_add_explicit(&call->next, 1, memory_order_relaxed)) <
@@ -70,7 +76,7 @@ gfsmith_status gfs_wide_run(gfs_wide_call *call, const gfs_wide_stripes *stripes
   call->slices =
       gfs_wide_slices_of(stripes->len, stripes->count, &demand, shared ? executor->workers : 1);
   const gfs_rows most = gfs_rows_at(&call->wide->transform, gfs_wide_row_most(&call->slices), NULL);
-  const size_t tasks = call->slices.tasks, bytes = gfs_rows_offset(&most, rows);
+  const size_t tasks = call->slices.tasks, bytes = spare_bytes(call) + gfs_rows_offset(&most, rows);
   call->stride = (bytes + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * GFS_CACHE_LINE;
   if (tasks > (SIZE_MAX - GFS_CACHE_LINE) / call->stride)
     return GFSMITH_ENOMEM;

@@ -9,11 +9,12 @@
 
 enum { GFS_WIDE_FETCH_ROWS = 4 /* distance of prefetching */ };
 
-/* A task: its memory for rows, at a multiple of a cache line, and its slices. */
+/* A task: its memory, at multiples of a cache line, and its slices. */
 typedef struct gfs_wide_work {
   const gfs_transform *transform;
-  uint8_t *start;
-  size_t most; /* bytes of a row */
+  uint8_t *spare; /* of gfs_transform_derived */
+  uint8_t *start; /* of the rows */
+  size_t most;    /* bytes of a row */
   gfs_wide_slice now, next;
 } gfs_wide_work;
 

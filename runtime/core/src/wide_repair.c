@@ -205,16 +205,17 @@ static unsigned grouped(unsigned end, unsigned size) {
   return rows < size ? rows : size;
 }
 
-/* Rows = the coefficients of the polynomial that has the values of the product at `size` points.
- * Returns false if all values are 0. */
-static bool interpolate_product(const wide_repair *r, const gfs_rows *rows, unsigned size) {
+/* The values of the product at the points of some rows, as those at the points from `first` on. */
+static gfs_values product_values(const wide_repair *r, const gfs_rows *rows, unsigned size,
+                                 unsigned first) {
   unsigned given = size;
   while (given > 0 && used_shard(r->call, r->first + given - 1) == NULL)
     given--;
   const bool lines = has_scaled_lines(r->call, r->work);
-  gfs_transform_inverse(&r->call->wide->transform, rows, size, r->first, grouped(given, size),
-                        (gfs_row_visit){fill_row, r, lines ? fill_lines : NULL});
-  return given > 0;
+  return (gfs_values){.rows = rows,
+                      .first = first,
+                      .given = grouped(given, size),
+                      .fill = {fill_row, r, lines ? fill_lines : NULL}};
 }
 
 /* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
@@ -225,27 +226,26 @@ static bool interpolate_product(const wide_repair *r, const gfs_rows *rows, unsi
  * polynomial that is c on the first half and c + 1 on the second one, with the derivative 1. The
  * product is f + (s + c) (f + g), its derivative on the first half f' + f + g, on the second one
  * g' + f + g. So if all wanted points are in one half, the coefficients of f' + f + g or g' + g + f
- * are sufficient. */
+ * are sufficient.
+ *
+ * The addition of an element to all points exchanges the halves, and changes no derivative. So the
+ * half with the wanted points, which has two transforms, has those from 0 on, whose constants are
+ * smaller. */
 static void reconstruct_slice(const gfs_wide_call *call, const gfs_wide_work *w) {
   const gfs_wide_loss *lost = call->lost;
-  const gfs_transform *t = &call->wide->transform;
   const unsigned half = lost->points / 2, base = lost->from < half ? 0 : half;
   const bool is_half = lost->from >= half || lost->to <= half;
   const unsigned size = is_half ? half : lost->points;
-  gfs_rows rows = gfs_wide_rows_of(w, base), other = gfs_wide_rows_of(w, half - base),
+  gfs_rows rows = gfs_wide_rows_of(w, base), rest = gfs_wide_rows_of(w, half - base),
            one = gfs_wide_rows_of(w, lost->points);
   const wide_repair r = {.call = call, .work = w, .first = base, .one = &one};
   const wide_repair behind = {.call = call, .work = w, .first = half - base, .one = &one};
-  const gfs_rows *sum = is_half ? &other : &rows;
-  bool is_zero = !interpolate_product(&r, &rows, size);
-  if (is_half)
-    interpolate_product(&behind, &other, half);
-  if (!is_zero)
-    gfs_transform_derive(t, sum, &rows, size);
-  const bool lines = has_scaled_lines(call, w);
-  gfs_transform_forward(t, sum, size, base, (lost->from - base) / GFS_END_ROWS * GFS_END_ROWS,
-                        grouped(lost->to - base, size),
-                        (gfs_row_visit){take_row, &r, lines ? take_lines : NULL});
+  const gfs_values own = product_values(&r, &rows, size, 0);
+  const gfs_values other = product_values(&behind, &rest, half, half);
+  gfs_transform_derived(
+      &call->wide->transform, size, &own, is_half ? &other : NULL, w->spare,
+      (lost->from - base) / GFS_END_ROWS * GFS_END_ROWS, grouped(lost->to - base, size),
+      (gfs_row_visit){take_row, &r, has_scaled_lines(call, w) ? take_lines : NULL});
 }
 
 /* Use all present data, and the first present parities. */

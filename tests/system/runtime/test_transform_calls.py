@@ -47,7 +47,9 @@ LINES = {12: 7, 13: 8, 14: 7, 15: 8}
 SCALED = (14, 15)
 RUN, RUNS, GAP = 4, 8, 256  #: rows of a run, runs before a second gap, and the bytes of a gap
 LINES_START, LINES_PITCH = 1 << 61, 4096  #: the lines of row 0, and the distance of the next ones
-VISIT, CLEAR = 100, 101
+SPARE, PIECE = 2 << 60, 4096 + GAP  #: from the first row to spare memory, and the distance of its pieces
+SPARE_BYTES = 64  #: most bytes of a piece in a proof
+VISIT, CLEAR, COPY = 100, 101, 102
 ZEROS, JUNK = -1, -2  #: rows without a layer
 CALL = np.dtype(
     [(name, "<u8") for name in ("operation", "len", "k", "table")] + [("src", "<u8", 16), ("dst", "<u8", 16)]
@@ -98,7 +100,8 @@ class Recorder:
         run = RUN.bit_length() - 1
         assert lib.record_open(*arguments, *kernels, n, ctypes.c_size_t(self.row_bytes), run) == OK
         number = np.arange(n)
-        self._starts = number * self.row_bytes + (number // RUN + number // RUN // RUNS) * GAP
+        self.spare = n * self.row_bytes  #: the first byte behind the rows
+        self.starts = number * self.row_bytes + (number // RUN + number // RUN // RUNS) * GAP
         self._maps: dict[tuple[int, int], Any] = {}
         self._constants: dict[bytes, int] = {}
 
@@ -109,7 +112,7 @@ class Recorder:
         self.lib.record_close()
 
     def calls(self, name: str, *arguments: int) -> Any:
-        """Return the calls of a transform, "forward", "inverse", "extend" or "derive". A call from lines is
+        """Return the calls of a transform, "forward", "inverse", "extend" or "derived". A call from lines is
         one that reads rows after these were visited, a call to lines one before that."""
         found, function = ctypes.c_void_p(), getattr(self.lib, f"record_{name}")
         function.restype = ctypes.c_size_t
@@ -123,7 +126,7 @@ class Recorder:
             made = np.concatenate([made[:n], self._passes(made[n]), made[n + 1 :]])
         apart = (made["operation"] == IFFT16) & (made["src"] != made["dst"]).any(axis=1)
         for n in reversed(np.flatnonzero(apart)):
-            made = np.concatenate([made[:n], self._with_zeros(made[n]), made[n + 1 :]])
+            made = np.concatenate([made[:n], self._apart(made[n]), made[n + 1 :]])
         found, last = [], 0
         for n in np.flatnonzero([self._has_lines(call) for call in made]):
             found += [made[last:n], self._in_place(made[n])]
@@ -133,11 +136,15 @@ class Recorder:
     def bytes_of_rows(self, places: Any) -> Any:
         """Return the numbers of the bytes of rows, as if rows were contiguous, for planes of bytes in memory.
         Bytes of gaps are left out: planes have them at the same places."""
-        row = np.searchsorted(self._starts, places, side="right") - 1
-        within = places - self._starts[row]
-        kept = within < self.row_bytes
+        row = np.searchsorted(self.starts, places, side="right") - 1
+        within = places - self.starts[row]
+        is_spare = places >= SPARE
+        piece, behind = np.divmod(places - SPARE, PIECE)
+        assert (behind < SPARE_BYTES)[is_spare].all()
+        kept = is_spare | (within < self.row_bytes)
         assert (places >= 0).all() and (kept == kept[0]).all()
-        return (row * self.row_bytes + within)[:, kept[0]]
+        spare = self.spare + piece * SPARE_BYTES + behind
+        return np.where(is_spare, spare, row * self.row_bytes + within)[:, kept[0]]
 
     def _has_lines(self, call: Any) -> bool:
         """True for a call from or to lines. Those of elements of one byte are like rows, and their kernels
@@ -154,17 +161,22 @@ class Recorder:
         made[1]["src"] = made[1]["dst"]
         return made
 
-    def _with_zeros(self, call: Any) -> Any:
-        """Return calls in place that have the effect of a call of four layers with zeros as sources."""
+    def _apart(self, call: Any) -> Any:
+        """Return calls in place that have the effect of a call of four layers whose sources are zeros, or
+        rows of which the destinations in spare memory become copies first."""
         src, dst, length = call["src"], call["dst"], int(call["len"])
-        zero = np.flatnonzero(src != dst)
+        moved = np.flatnonzero((src != dst) & (src >= START))
+        zero = np.flatnonzero((src != dst) & (src < START))
+        assert len(moved) == 0 or (dst >= START + SPARE).all()
         for address in np.unique(src[zero]):
             assert ctypes.string_at(int(address), length) == bytes(length)
-        made = np.array([call, call], dtype=CALL)
+        made = np.array([call, call, call], dtype=CALL)
         made["src"] = dst
         made[0]["operation"], made[0]["k"] = CLEAR, len(zero)
         made[0]["dst"][: len(zero)] = dst[zero]
-        return made
+        made[1]["operation"], made[1]["k"] = COPY, len(moved)
+        made[1]["src"][: len(moved)], made[1]["dst"][: len(moved)] = src[moved], dst[moved]
+        return made[[len(zero) > 0, len(moved) > 0, True]]
 
     def _in_place(self, call: Any) -> Any:
         """Return the visits and the call on rows that have the effect of a call from or to lines."""
@@ -173,7 +185,7 @@ class Recorder:
         planes, count = self.setup.planes, 4 * self.setup.planes
         src, dst = call["src"][:count], call["dst"][:count]
         rows, lines = (src, dst) if forward else (dst, src)
-        found = np.flatnonzero(self._starts == int(rows[0]) - START)
+        found = np.flatnonzero(self.starts == int(rows[0]) - START)
         assert len(found) == 1
         row = found[0]
         length = int(call["len"])
@@ -182,8 +194,9 @@ class Recorder:
         places = [LINES_START + LINES_PITCH * (row + i) + 32 * p for i in range(4) for p in range(planes)]
         assert (lines == np.array(places, dtype=np.uint64)).all()
         if int(call["operation"]) in SCALED:
-            products = ctypes.string_at(int(call["table"]) + 12 * 8, 4 * 32)
-            assert products == bytes((37 * (row + i) + n) % 256 for i in range(4) for n in range(32))
+            entry = 8 * planes**2
+            products = ctypes.string_at(int(call["table"]) + 3 * entry, 4 * entry)
+            assert products == bytes((37 * (row + i) + n) % 256 for i in range(4) for n in range(entry))
         elif planes > 1:
             assert np.array_equal(self.maps(int(call["table"]), 14)[12], change(self.setup.code))
         alike = np.array([call], dtype=CALL)
@@ -271,6 +284,11 @@ def cleared(recorder: Recorder, call: Any) -> Any:
 
 def execute(recorder: Recorder, memory: Any, call: Any) -> None:
     """Execute a call. memory: bytes x 8 bits x linear forms, which are packed bits."""
+    if call["operation"] == COPY:
+        shards = np.concatenate([call[side][: int(call["k"])] for side in ("src", "dst")]).astype(np.int64)
+        places = recorder.bytes_of_rows(shards[:, None] - START + np.arange(int(call["len"])))
+        memory[places[len(places) // 2 :]] = memory[places[: len(places) // 2]]
+        return
     for changed, added, maps in steps(recorder, call):
         for plane, place in enumerate(added):
             if maps is None:
@@ -365,15 +383,59 @@ def prove_extension(recorder: Recorder, size: int, given: int, to: int) -> None:
     assert len(wanted) == to
 
 
-def prove_derivative(recorder: Recorder, size: int) -> None:
-    """The derivative is added to the same rows, or to others."""
-    both = oracle.bits(recorder.setup.code, oracle.derivatives(recorder.setup.code, size))
-    one = np.eye(len(both), dtype=np.uint8)
-    for apart, wanted in enumerate((both, np.block([[one, both ^ one], [0 * one, one]]))):
-        memory = unknown(len(wanted) // 8)
-        for call in recorder.calls("derive", size, apart):
+def product(left: Any, right: Any) -> Any:
+    """Return the product of matrices over GF(2)."""
+    return (left.astype(np.float32) @ right.astype(np.float32) % 2).astype(np.uint8)
+
+
+def coefficients(recorder: Recorder, size: int, first: int, given: int) -> Any:
+    """Return the coefficients of the polynomial with unknown values at the first `given` points, and 0 at the
+    others (prove_inverse)."""
+    planes = recorder.setup.planes
+    memory = np.zeros((size * planes, 8, size * planes), dtype=np.uint8)
+    for call in recorder.calls("inverse", size, first, given):
+        if call["operation"] == CLEAR:
+            memory[cleared(recorder, call)] = 0
+        elif call["operation"] != VISIT:
             execute(recorder, memory, call)
-        assert np.array_equal(forms(memory)[:, : wanted.shape[1]], wanted)
+        else:
+            row = slice(int(call["k"]) * planes, (int(call["k"]) + 1) * planes)
+            memory[row] = unknown(size * planes)[row]
+    return forms(memory)
+
+
+def prove_derived(recorder: Recorder, size: int, first: int, apart: bool, part: tuple[int, ...]) -> None:
+    """Every row that is taken has the value of the sum of one polynomial and the derivative of another one,
+    or of the same. part: the numbers of values of both that are not 0, the first row that is taken, and the
+    row behind the last one. Rows have junk before they are filled or cleared: random sums of 64 unknown bits.
+    """
+    given, others, begin, end = part
+    code, planes, polynomials = recorder.setup.code, recorder.setup.planes, 1 + apart
+    count = polynomials * size * planes  # bytes
+    own = coefficients(recorder, size, first, given)
+    sums = [product(oracle.bits(code, oracle.derivatives(code, size)), own)]
+    if apart:
+        sums = [sums[0] ^ own, coefficients(recorder, size, first ^ size, others)]
+    wanted = product(oracle.bits(code, oracle.values(code, size, first)), np.concatenate(sums, axis=1))
+    memory = np.zeros((recorder.spare + 16 * SPARE_BYTES, 8, count + 8), dtype=np.uint8)
+    memory[:, :, count:] = np.random.default_rng(size).integers(0, 256, (len(memory), 8, 8), dtype=np.uint8)
+    visits, found = 0, []
+    for call in recorder.calls("derived", size, first, given, apart, others, begin, end):
+        row = slice(int(call["k"]) * planes, (int(call["k"]) + 1) * planes)
+        if call["operation"] == CLEAR:
+            memory[cleared(recorder, call)] = 0
+        elif call["operation"] != VISIT:
+            execute(recorder, memory, call)
+        elif (visits := visits + 1) > given + apart * others:
+            number = int(call["k"]) - apart * size
+            place = slice(8 * planes * number, 8 * planes * (number + 1))
+            assert np.array_equal(forms(memory[row])[:, : 8 * count], wanted[place])
+            assert not forms(memory[row])[:, 8 * count :].any()
+            found.append(number)
+        else:
+            memory[row] = 0
+            memory[row, :, :count] = unknown(count)[row]
+    assert sorted(found) == list(range(begin, end))
 
 
 def prove_complete(recorder: Recorder, size: int, firsts: Sequence[int]) -> None:
@@ -388,7 +450,14 @@ def prove_complete(recorder: Recorder, size: int, firsts: Sequence[int]) -> None
                 prove_forward(recorder, size, first, begin, end)
             for to in {1, size // 2 + 1, size}:
                 prove_extension(recorder, size, end, to)
-    prove_derivative(recorder, size)
+
+
+def prove_derivatives(recorder: Recorder, size: int, firsts: Sequence[int]) -> None:
+    """Prove repairs of some parts of the rows, with rows that caches keep and with others."""
+    for first, kept, apart in itertools.product(firsts, (True, False), (True, False)):
+        recorder.lib.record_kept(kept)
+        for given, end in ((size, size), (size // 4 + 1, size // 2 + 1)):
+            prove_derived(recorder, size, first, apart, (given, size - size // 3, end // 3, end))
 
 
 @pytest.fixture(scope="module")
@@ -404,6 +473,13 @@ def test_complete_transforms(lib: ctypes.CDLL, setup: Setup) -> None:
             prove_complete(recorder, size, (0, 6 * size, last))
         for size in (16, 32):
             prove_complete(recorder, size, (32, last))
+
+
+@pytest.mark.parametrize("setup", [each for each in SETUPS if each.table in ("affine", "nibble")], ids=str)
+def test_derivatives(lib: ctypes.CDLL, setup: Setup) -> None:
+    for size in (2, 16, *[64] * setup.sixteen):
+        with Recorder(lib, setup, 2 * size) as recorder:
+            prove_derivatives(recorder, size, (0, size) if size < 64 else (size,))
 
 
 class Layers:
@@ -544,6 +620,18 @@ def test_zeros_of_long_rows(lib: ctypes.CDLL, setup: Setup) -> None:
             prove_extended_layers(recorder, 64, end, 64)
 
 
+@pytest.mark.parametrize("setup", [each for each in SETUPS if each.sixteen], ids=str)
+def test_pieces_of_long_rows(lib: ctypes.CDLL, setup: Setup) -> None:
+    """Pieces have 1 KiB, and those of a block are all of its rows."""
+    with Recorder(lib, setup, 128, 512) as recorder:
+        lib.record_kept(False)
+        calls = recorder.calls("derived", 64, 64, 64, 1, 64, 0, 64)
+        copied = calls[calls["operation"] == COPY]
+        assert (copied["len"] == 1024).all() and (copied["k"] == 16).all()
+        rows = np.arange(0, 64, 1024 // recorder.row_bytes)
+        assert np.array_equal(np.sort(copied["src"].ravel()) - START, recorder.starts[rows])
+
+
 LONG = sample(
     [
         pytest.param(1024, False, False),
@@ -577,17 +665,18 @@ MUTANTS = (
     Mutant("h <= layers", "h < layers"),
     Mutant("(p->first + at) / d / FOUR_ROWS", "(p->first + at) / FOUR_ROWS"),
     Mutant("inverse ? fours->ifft16 : fours->fft16", "fours->fft16"),
-    Mutant("(size_t)i * d", "i", within="run_fours"),
+    Mutant("(size_t)i * d", "i", within="every_row"),
     Mutant("i < filled", "i <= filled"),
     Mutant("i < filled", "i + 1 < filled"),
-    Mutant("row += together", "row += d", within="run_fours"),
+    Mutant("i += together", "i += d"),
     Mutant("p->to > 0", "true"),
     Mutant("(p->to + block - 1) / block * block", "p->to / block * block"),
     Mutant("filled_blocks(&in, 0, d)", "FOUR_ROWS"),
     Mutant("interpolate(&in, i * d, d);", ";"),
     Mutant("evaluate(&out, i * d, d);", "evaluate(&out, i, d);"),
     Mutant("t->fours.refft16", "t->fours.ifft16", within="gfs_transform_extend", everywhere=True),
-    Mutant("interpolate(&in, 0, size);", ";"),
+    Mutant("interpolate(&in, 0, size);", ";", within="gfs_transform_extend"),
+    Mutant("interpolate(&in, 0, size);", ";", within="gfs_transform_derived"),
     Mutant("at + i * d", "at + i", within="interpolate"),
     Mutant("at + i * d", "at + i", within="evaluate"),
     Mutant("gfs_rows_offset(rows, count - 1)", "(count - 1) * rows->bytes"),
@@ -596,8 +685,20 @@ MUTANTS = (
     Mutant("(size_t)i * d", "i", within="butterflies_of_planes"),
     Mutant("row += together", "row += d", within="butterflies_of_planes"),
     Mutant("p * len", "0", within="butterflies_of_planes"),
-    Mutant("(i & bit) == 0", "true"),
-    Mutant("i | bit", "bit"),
+    Mutant("(i & bit) == 0", "true", within="derive"),
+    Mutant("i | bit", "bit", within="derive"),
+    Mutant("at + (i | bit)", "i | bit"),
+    Mutant("(i & bit) == 0", "true", within="derive_pieces"),
+    Mutant("i | bit", "bit", within="derive_pieces"),
+    Mutant("fours_table(out, 0, d)", "fours_table(more, 0, d)"),
+    Mutant("filled_blocks(in, 0, d)", "1"),
+    Mutant("interpolate(more, at, d);", ";"),
+    Mutant("at += together", "at += d"),
+    Mutant("derive(in->t, more->rows, in->rows, at, d);", "derive(in->t, more->rows, in->rows, at, 1);"),
+    Mutant("at < in->to", "at + d < in->to"),
+    Mutant("evaluate(out, at, d);", "evaluate(out, at, d / 2);"),
+    Mutant("derive(t, more.rows, in.rows, 0, size);", "derive(t, more.rows, in.rows, 0, 1);"),
+    Mutant("clear_rest(&more, size);", "clear_rest(&in, size);"),
     Mutant("added + i", "added"),
     Mutant("t->ones + i * gfs_tables_entry(t->format)", "t->ones"),
     Mutant("at >= p->to", "at + half >= p->to", within="evaluate"),
@@ -648,9 +749,12 @@ def test_the_proofs_refute_the_error(mutant: Mutant, compiler: Compiler) -> None
                     for begin, end in ((0, 16), (3, 4), (2, 13)):
                         prove_inverse(recorder, 16, first, end)
                         prove_forward(recorder, 16, first, begin, end)
-                prove_derivative(recorder, 16)
                 prove_extension(recorder, 16, 5, 16)
                 if setup.sixteen:
                     prove_layers(recorder, 64, 64, 0, 64)
             if setup.sixteen:
                 test_zeros_of_long_rows(wrong_lib, setup)
+                test_pieces_of_long_rows(wrong_lib, setup)
+            with Recorder(wrong_lib, setup, 128) as recorder:
+                for size in (16, 64):
+                    prove_derivatives(recorder, size, (size,))

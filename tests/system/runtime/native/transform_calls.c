@@ -48,10 +48,17 @@ static call *next_call(uint64_t operation) {
   return made;
 }
 
+/* The number of row 0 of a transform, which is the context of its visitor. */
+static unsigned number_of(const void *context) {
+  const unsigned *number = context;
+  return *number;
+}
+
+static const unsigned NO_ROWS = 0;
+
 static void visit(const void *context, const gfs_rows *rows, unsigned row) {
-  (void)context;
   (void)rows;
-  next_call(VISIT)->k = row;
+  next_call(VISIT)->k = number_of(context) + row;
 }
 
 void gfs_rows_clear(const gfs_rows *rows, size_t from, size_t to) {
@@ -91,9 +98,8 @@ static void fill_ends(unsigned row, ends *e) {
 static bool has_lines(unsigned row) { return row / GFS_END_ROWS % 3 != 2; }
 
 static bool read_lines(const void *context, const gfs_end *end) {
-  (void)context;
   ends e;
-  fill_ends(end->row, &e);
+  fill_ends(number_of(context) + end->row, &e);
   const uint8_t *const *shard = (const uint8_t *const *)e.shard;
   if (has_lines(end->row) && record.scaled)
     gfs_end_read_scaled(end, shard, LINES_AT, e.scale);
@@ -103,9 +109,8 @@ static bool read_lines(const void *context, const gfs_end *end) {
 }
 
 static bool write_lines(const void *context, const gfs_end *end) {
-  (void)context;
   ends e;
-  fill_ends(end->row, &e);
+  fill_ends(number_of(context) + end->row, &e);
   if (has_lines(end->row) && record.scaled)
     gfs_end_write_scaled(end, e.shard, LINES_AT, e.scale);
   else if (has_lines(end->row))
@@ -144,7 +149,7 @@ KERNEL(ifft4lines)
 
 /* Scaled calls build their tables, of three matrices and four products, for themselves. */
 static const uint8_t *keep_table(const uint8_t *table) {
-  const size_t bytes = (size_t)(3 + GFS_END_ROWS) * PRODUCT_BYTES;
+  const size_t bytes = (3 + GFS_END_ROWS) * record.transform.entry;
   kept_table *kept = malloc(sizeof *kept + bytes);
   if (kept == NULL)
     abort();
@@ -227,6 +232,9 @@ void record_close(void) {
   }
 }
 
+/* Let the rows be as many bytes as caches keep, or as they do not. */
+void record_kept(bool kept) { record.transform.kept = kept ? SIZE_MAX : 0; }
+
 /* The number of the calls, which `calls` points to until the next function. */
 static size_t finish(const call **calls) {
   size_t count = record.count;
@@ -235,30 +243,41 @@ static size_t finish(const call **calls) {
   return count;
 }
 
+static gfs_row_visit reading_or_writing(const unsigned *number,
+                                        bool (*lines)(const void *, const gfs_end *)) {
+  return (gfs_row_visit){.visit = visit, .context = number, .visit_end = lines};
+}
+
 size_t record_forward(const call **calls, unsigned size, unsigned first, unsigned from,
                       unsigned to) {
   gfs_transform_forward(&record.transform, &record.rows, size, first, from, to,
-                        (gfs_row_visit){.visit = visit, .visit_end = write_lines});
+                        reading_or_writing(&NO_ROWS, write_lines));
   return finish(calls);
 }
 
 size_t record_inverse(const call **calls, unsigned size, unsigned first, unsigned given) {
   gfs_transform_inverse(&record.transform, &record.rows, size, first, given,
-                        (gfs_row_visit){.visit = visit, .visit_end = read_lines});
+                        reading_or_writing(&NO_ROWS, read_lines));
   return finish(calls);
 }
 
 size_t record_extend(const call **calls, unsigned size, unsigned given, unsigned to) {
   gfs_transform_extend(&record.transform, &record.rows, size, given,
-                       (gfs_row_visit){.visit = visit, .visit_end = read_lines}, to,
-                       (gfs_row_visit){.visit = visit, .visit_end = write_lines});
+                       reading_or_writing(&NO_ROWS, read_lines), to,
+                       reading_or_writing(&NO_ROWS, write_lines));
   return finish(calls);
 }
 
-/* apart: the polynomial is in the rows behind those to which its derivative is added. */
-size_t record_derive(const call **calls, unsigned size, bool apart) {
-  gfs_rows from = record.rows;
-  from.start += apart ? gfs_rows_offset(&from, size) : 0;
-  gfs_transform_derive(&record.transform, &record.rows, &from, size);
+/* The values of a second polynomial, of which the first `others` are not 0, are in the rows behind
+ * those of the first one, if it is apart. */
+size_t record_derived(const call **calls, unsigned size, unsigned first, unsigned given, bool apart,
+                      unsigned others, unsigned from, unsigned to) {
+  const gfs_rows own = record.rows,
+                 behind = {.bytes = own.bytes, .run = own.run, .start = gfs_rows_row(&own, size)};
+  const gfs_values values = {&own, first, given, reading_or_writing(&NO_ROWS, read_lines)};
+  const gfs_values other = {&behind, first ^ size, others, reading_or_writing(&size, read_lines)};
+  gfs_transform_derived(&record.transform, size, &values, apart ? &other : NULL,
+                        (uint8_t *)(uintptr_t)(UINT64_C(3) << 60), from, to,
+                        reading_or_writing(apart ? &size : &NO_ROWS, write_lines));
   return finish(calls);
 }
