@@ -33,9 +33,10 @@ from bench.run import RunError, Samples, Setting, run
 from bench.style import GREY, NAVY, RED, STYLE, legend, panels, svg
 from bench.table import name as code_of
 from bench.table import place
-from gfsmith.build import config, target
+from gfsmith.build import config, target, tuned
 from gfsmith.cli.console import progress
 from gfsmith.emit.files import replacing
+from gfsmith.emit.lists import TunedKernel
 from gfsmith.explore.cost_model import kernels
 from gfsmith.explore.cost_model.mca import Outcome, Prediction
 from gfsmith.explore.tune.roofline import ports
@@ -71,7 +72,26 @@ def _fastest(samples: Samples) -> tuple[str, ...]:
     return tuple(sorted(known, key=lambda name: statistics.median(samples.ns[name]))[:KEPT])
 
 
-def _specs(cell: plan.Cell, specs: Sequence[KernelSpec], prefix: str, cpu: Microarch) -> list[KernelSpec]:
+def _chosen(
+    part: KernelSpec, path: str, specs: Sequence[KernelSpec], rows: Sequence[TunedKernel], cpu: Microarch
+) -> KernelSpec | None:
+    """Return the kernel that the library runs for the function of `part` on this CPU: one that is tuned, but
+    one for any number of inputs only if there is none for this number (dispatch.c)."""
+    fit = [r.spec for r in rows if r.cpu.name == cpu.name and r.path == path and target.serves(r.spec, part)]
+    usual = target.best(part, path, specs)
+    exact = [s for s in fit if s.inputs is not None]
+    if exact or (usual is not None and usual.inputs is not None):
+        return (*exact, usual)[0]
+    return (*fit, usual)[0]
+
+
+def _specs(
+    cell: plan.Cell,
+    specs: Sequence[KernelSpec],
+    rows: Sequence[TunedKernel],
+    prefix: str,
+    cpu: Microarch,
+) -> list[KernelSpec]:
     """Return the kernels of a cell, one per pass."""
     for what in (cell.code, "dot"):
         try:
@@ -80,7 +100,7 @@ def _specs(cell: plan.Cell, specs: Sequence[KernelSpec], prefix: str, cpu: Micro
         except (target.TargetError, SpecError):
             continue  # no such code, or not at this shape
         path = target.path_of(wanted, cell.regime == "dram", cell.length, limits.of(cpu)) or "cached"
-        found = [target.best(part, path, specs) for part in parts]
+        found = [_chosen(part, path, specs, rows, cpu) for part in parts]
         if all(found):
             return [spec for spec in found if spec is not None]
     return []
@@ -90,7 +110,8 @@ def _models(cells: Sequence[plan.Cell], cpu: Microarch) -> list[list[tuple[Kerne
     """Return the kernels of each cell, and llvm-mca's prediction for each."""
     loaded = config.load(ROOT / "gfsmith.toml")
     every, prefix = config.specs(loaded, "gfsmith.toml"), loaded.generator.prefix
-    used = [_specs(cell, every, prefix, cpu) for cell in cells]
+    rows = tuned.load(loaded.generator.tuned, ROOT, every, prefix).rows
+    used = [_specs(cell, every, rows, prefix, cpu) for cell in cells]
     distinct = list(dict.fromkeys(spec for specs in used for spec in specs))
     found = kernels.predict_all(distinct, [cpu.name], os.cpu_count() or 1, CACHE)
     return [[(spec, found[spec][cpu.name]) for spec in specs] for specs in used]

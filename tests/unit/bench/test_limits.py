@@ -108,14 +108,15 @@ def test_the_final_has_the_fastest_loops_of_the_search() -> None:
 
 
 def test_a_cell_is_modelled_by_the_kernel_that_dispatch_takes() -> None:
-    from gfsmith.build import config
+    from gfsmith.build import config, tuned
 
     loaded = config.load(ROOT / "gfsmith.toml")
-    specs = config.specs(loaded, "gfsmith.toml")
+    specs, prefix = config.specs(loaded, "gfsmith.toml"), loaded.generator.prefix
+    rows = tuned.load(loaded.generator.tuned, ROOT, specs, prefix).rows
 
-    def symbols(code: str, k: int, m: int, place: tuple[str, int]) -> list[str]:
+    def symbols(code: str, k: int, m: int, place: tuple[str, int], cpu: str = "znver4") -> list[str]:
         cell = cells.Cell(group="table", code=code, k=k, m=m, regime=place[0], length=place[1])
-        found = limits._specs(cell, specs, loaded.generator.prefix, BY_NAME["znver4"])
+        found = limits._specs(cell, specs, rows, prefix, BY_NAME[cpu])
         return [spec.symbol for spec in found]
 
     (cached,) = symbols("cauchy", 10, 4, ("resident", 4096))
@@ -126,6 +127,10 @@ def test_a_cell_is_modelled_by_the_kernel_that_dispatch_takes() -> None:
     assert tables.startswith("gfs_dot_48x4__gfni_avx512"), "the code is not MDS at this shape"
     (decode,) = symbols("decode", 10, 4, ("resident", 4096))
     assert decode.startswith("gfs_dot_10x4__gfni_avx512")
+    (own,) = symbols("cauchy", 28, 4, ("resident", 4096), "znver5")
+    assert own in {r.spec.symbol for r in rows if r.cpu.name == "znver5" and r.path == "second" and r.added}
+    (exact,) = symbols("decode", 6, 3, ("resident", 16384), "znver5")
+    assert exact.startswith("gfs_dot_6x3__gfni_avx512"), "a kernel tuned for any number of sources yields"
 
 
 def test_recorded_pages_are_those_of_their_figures(tmp_path: Path) -> None:
