@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,9 +63,9 @@ static bool make_folder(const char *folder) {
     return false;
   if (has_database(folder))
     return true;
-  if ((size_t)snprintf(path, sizeof path, "%s", folder) >= sizeof path)
+  if (!files_above(path, folder))
     return false;
-  return files_flush(dirname(path)) || !made;
+  return files_flush(path) || !made;
 }
 
 /* The values in a file of an earlier release, or of the operator, are for the store's user only. A

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,16 @@ static bool write_all(int fd, const char *text) {
     left -= (size_t)n;
   }
   return fsync(fd) == 0;
+}
+
+bool files_above(char path[FILES_PATH], const char *folder) {
+  char copy[FILES_PATH]; /* dirname() changes it */
+  if ((size_t)snprintf(copy, sizeof copy, "%s", folder) >= sizeof copy) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  snprintf(path, FILES_PATH, "%s", dirname(copy));
+  return true;
 }
 
 bool files_flush(const char *folder) {

@@ -31,6 +31,9 @@ bool files_read(const char *folder, const char *name, char text[FILES_TEXT]);
  * new text. False: errno; the old text is unchanged. */
 bool files_write(const char *folder, const char *name, const char *text, unsigned mode);
 
+/* The path of the folder that contains this one. False: errno. */
+bool files_above(char path[FILES_PATH], const char *folder);
+
 /* Flush the names in a folder. False: errno. */
 bool files_flush(const char *folder);
 

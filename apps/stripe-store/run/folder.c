@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,8 +65,7 @@ static int lock(const char *folder) {
 /* Put the name of a folder on disk, before anything that must survive a power cut is in it. */
 static bool flush_name(const char *folder) {
   char path[FILES_PATH];
-  snprintf(path, sizeof path, "%s", folder); /* at most SOCKET_PATH_MAX bytes */
-  return files_flush(dirname(path));
+  return files_above(path, folder) && files_flush(path);
 }
 
 /* Create the folder if it is missing. A process that made an older one may have been killed before
