@@ -78,11 +78,8 @@ def _chosen(
     """Return the kernel that the library runs for the function of `part` on this CPU: one that is tuned, but
     one for any number of inputs only if there is none for this number (dispatch.c)."""
     fit = [r.spec for r in rows if r.cpu.name == cpu.name and r.path == path and target.serves(r.spec, part)]
-    usual = target.best(part, path, specs)
-    exact = [s for s in fit if s.inputs is not None]
-    if exact or (usual is not None and usual.inputs is not None):
-        return (*exact, usual)[0]
-    return (*fit, usual)[0]
+    every = (*fit, target.best(part, path, specs))
+    return next((spec for spec in every if spec is not None and spec.inputs is not None), every[0])
 
 
 def _specs(

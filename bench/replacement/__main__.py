@@ -37,9 +37,9 @@ def main() -> int:
     parser.add_argument("--cells", default="", help="regular expression, such as ^Encode,10,4,")
     options = parser.parse_args()
     flags = [f"-rounds={options.rounds}", f"-cells={options.cells}"]
-    if not (MODULE / "internal" / "codec").is_dir():
-        missing = MODULE / "internal" / "codec"
-        print(f"bench.replacement: {missing} is missing; run: go generate . in {MODULE}", file=sys.stderr)
+    generated = MODULE / "internal" / "codec"
+    if not generated.is_dir():
+        print(f"bench.replacement: {generated} is missing; run: go generate . in {MODULE}", file=sys.stderr)
         return 1
     renamed()
     program = COPY.with_suffix(".program")
