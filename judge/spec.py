@@ -87,8 +87,8 @@ class Spec:
         butterfly = self.outputs in (self.elements, 2 * self.elements) and self.inputs == self.outputs
         fits = butterfly and self.rows is None and self.table in ("nibble", "affine")
         require(self.elements == 1 or fits, "a butterfly of another shape or without maps")
-        pairs = self.entries == 2 and self.table == "affine"
-        require(not self.in_lines or pairs, "lines of other elements than pairs")
+        affine = self.table == "affine" and (self.entries == 2 or "scaled" in operation)
+        require(not self.changed or affine, "lines of other elements than pairs")
         require(0 <= self.left_over < self.group and self.ahead >= 0, "a wrong group")
         orders = {"horner": (True,), "xor": (True, False)}.get(self.operation, (False,))
         require(self.descending in orders, "a wrong order of the sources")
@@ -108,10 +108,16 @@ class Spec:
         return int(re.sub(r"\D", "", self.operation) or 2) if "fft" in self.operation else 1
 
     @property
+    def changed(self) -> str:
+        """The shards of which the elements have another basis, or are multiplied by a matrix each (scaled):
+        src, dst or none."""
+        return {"i": "src"}.get(self.operation[0], "dst") if re.search("lines|scaled", self.operation) else ""
+
+    @property
     def in_lines(self) -> str:
         """The shards of which the even ones are low halves of lines, the odd ones high halves: src, dst or
-        none. The elements there have another basis, or are multiplied by a matrix each (scaled)."""
-        return {"i": "src"}.get(self.operation[0], "dst") if re.search("lines|scaled", self.operation) else ""
+        none."""
+        return self.changed if self.entries == 2 else ""
 
     @property
     def entries(self) -> int:
@@ -169,13 +175,14 @@ class Spec:
                     found[x + n] = xor(found[x + n], self.mapped(n, first + column, found[y + column]))
 
     def change(self, found: list[Body], side: str) -> None:
-        """Change pairs of planes in lines, by the columns behind the matrices: a matrix for each pair
+        """Change the elements of a side, by the columns behind the matrices: a matrix for each element
         (scaled), or low += B high."""
-        for low in range(0, self.outputs if self.in_lines == side else 0, 2):
+        p = self.entries
+        for low in range(0, self.outputs if self.changed == side else 0, p):
             if "scaled" in self.operation:
-                both = [ZERO, ZERO, *found[low : low + 2]]
-                self.pair(both, (True,), 0, 2, self.outputs - 2 + low)
-                found[low : low + 2] = both[:2]
+                both = [*[ZERO] * p, *found[low : low + p]]
+                self.pair(both, (True,), 0, p, self.outputs - p + low)
+                found[low : low + p] = both[:p]
             else:
                 found[low] = xor(found[low], self.mapped(0, self.outputs - 2, found[low + 1]))
 

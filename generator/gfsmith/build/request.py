@@ -98,6 +98,16 @@ isas = ["gfni_avx512"]
 
 [[kernels]]
 operation = "fft4scaled"
+shapes = ["4x4"]
+isas = ["gfni"]
+
+[[kernels]]
+operation = "ifft4scaled"
+shapes = ["4x4"]
+isas = ["gfni"]
+
+[[kernels]]
+operation = "fft4scaled"
 shapes = ["8x8"]
 isas = ["gfni_avx2"]
 

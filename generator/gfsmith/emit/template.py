@@ -18,6 +18,8 @@ def meaning(spec: KernelSpec) -> str:
     """Return the kernel's formula for comments."""
     k = "k" if spec.inputs is None else str(spec.inputs)
     sum_ = f"sum over j < {k} of"
+    side = spec.in_lines
+    lines = f"; {side}[2 i] and {side}[2 i + 1] are halves of 64 bytes" if side else ""
     return {
         "dot": f"dst[i] = {sum_} c[i][j] * src[j], i < {spec.outputs}",
         "mad": f"dst[i] ^= {sum_} c[i][j] * src[j], i < {spec.outputs}",
@@ -31,10 +33,10 @@ def meaning(spec: KernelSpec) -> str:
         "fft16": "four layers of fft, of elements at the distance 8, then 4, 2 and 1",
         "ifft16": "four layers of ifft, of elements at the distance 1, then 2, 4 and 8",
         "refft16": "ifft16 with the last 15 matrices, then fft16, of which the first one of a layer is 0",
-        "fft4lines": "fft4, then low += B high; dst[2 i] and dst[2 i + 1] are halves of 64 bytes",
-        "ifft4lines": "low += B high, then ifft4; src[2 i] and src[2 i + 1] are halves of 64 bytes",
-        "fft4scaled": "fft4, then products of elements; dst[2 i] and dst[2 i + 1] are halves of 64 bytes",
-        "ifft4scaled": "products of elements, then ifft4; src[2 i] and src[2 i + 1] are halves of 64 bytes",
+        "fft4lines": f"fft4, then low += B high{lines}",
+        "ifft4lines": f"low += B high, then ifft4{lines}",
+        "fft4scaled": f"fft4, then products of elements{lines}",
+        "ifft4scaled": f"products of elements, then ifft4{lines}",
     }[spec.operation.value]
 
 

@@ -31,15 +31,15 @@ class Operation(Enum):
     REFFT16 IFFT16 with the last 15 matrices of the table, then FFT16 with those before; the first matrix of
            each of its layers is 0, and its entry is not used
 
-    Four operations on elements of two planes have the sources, or the outputs, in lines: byte n of a plane is
-    at 64 * (n / 32) + n % 32, and len is a multiple of 32. Two of them also change the basis of all elements:
-    low += B high. B is the first entry of one more column of the table, whose other entry is not used. The
-    others multiply each element by a matrix of its own; these are behind those of the layers.
+    Four operations also change the elements at one end. Two of them, on elements of two planes, change the
+    basis: low += B high. B is the first entry of one more column of the table, whose other entry is not used.
+    The others multiply each element by a matrix of its own; these are behind those of the layers. Two planes
+    are in lines at this end: byte n of a plane is at 64 * (n / 32) + n % 32, and len is a multiple of 32.
 
-    IFFT4LINES  the change, then IFFT4; the sources are in lines
-    FFT4LINES   FFT4, then the change; the outputs are in lines
-    IFFT4SCALED the products, then IFFT4; the sources are in lines
-    FFT4SCALED  FFT4, then the products; the outputs are in lines
+    IFFT4LINES  the change of the basis of the sources, then IFFT4
+    FFT4LINES   FFT4, then the change of the basis of the outputs
+    IFFT4SCALED the products of the sources, then IFFT4
+    FFT4SCALED  FFT4, then the products, which are the outputs
     """
 
     DOT = "dot"
@@ -82,11 +82,12 @@ INVERSES = frozenset(
 )
 #: An inverse, then an FFT in which the first matrix of each layer is 0.
 BOTH = frozenset({Operation.REFFT16})
-#: Elements in lines are multiplied by a matrix each; with the other operations in lines their basis changes.
+#: The elements at one end are multiplied by a matrix each; with the others of CHANGED their basis changes.
 SCALED = frozenset({Operation.FFT4SCALED, Operation.IFFT4SCALED})
 
-#: The side whose planes are in lines, src or dst; and the bytes of a line that are of one plane.
-IN_LINES = {
+#: The end at which elements change, src or dst; two planes of them are in lines, of which each has so many
+#: bytes.
+CHANGED = {
     Operation.IFFT4LINES: "src",
     Operation.FFT4LINES: "dst",
     Operation.IFFT4SCALED: "src",
@@ -126,8 +127,7 @@ def _both(elements: int) -> tuple[Addition, ...]:
 
 
 #: The definition of the butterflies for the proofs: additions, one after the other; each is its own inverse.
-#: Changes of the basis, and products of elements in lines, come before those of the inverses, and behind the
-#: others.
+#: Changes of the basis, and products of elements, come before those of the inverses, and behind the others.
 ADDITIONS: dict[str, tuple[Addition, ...]] = {
     operation.value: _both(elements)
     if operation in BOTH

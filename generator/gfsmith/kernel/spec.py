@@ -28,7 +28,7 @@ from gfsmith.kernel.operation import (
     BOTH,
     BUTTERFLIES,
     BUTTERFLY_PLANES,
-    IN_LINES,
+    CHANGED,
     LINE_PART,
     MAX_SHARDS,
     ONE_PLANE,
@@ -161,7 +161,8 @@ class KernelSpec:
             raise SpecError(f"{self.inputs or 'n'}x{self.outputs}; horner is for shapes nx2 and nx3")
         if self.operation is Operation.MUL and self.inputs not in (None, 1):
             raise SpecError(f"inputs = {self.inputs}; mul takes 1 input or any")
-        few, many = bool(self.in_lines), 1 if self.operation in ONE_PLANE else None
+        few = self.operation in CHANGED and self.operation not in SCALED
+        many = 1 if self.operation in ONE_PLANE else None
         allowed = [planes * self.elements for planes in BUTTERFLY_PLANES[few:many]]
         if self.butterfly and (self.inputs not in allowed or self.outputs != self.inputs):
             shapes = " and ".join(f"{n}x{n}" for n in allowed)
@@ -344,10 +345,15 @@ class KernelSpec:
         return self.operation in BUTTERFLIES
 
     @property
+    def changed(self) -> str:
+        """The side of a butterfly, src or dst, on which it changes the basis of elements, or multiplies them;
+        "" if there is none."""
+        return CHANGED.get(self.operation, "")
+
+    @property
     def in_lines(self) -> str:
-        """The side of a butterfly whose planes are in lines, src or dst; "" if there is none. Such a kernel
-        changes the basis of the elements there, or multiplies them."""
-        return IN_LINES.get(self.operation, "")
+        """The side of a butterfly whose planes are in lines, src or dst; "" if there is none."""
+        return self.changed if self.table_outputs == BUTTERFLY_PLANES[-1] else ""
 
     @property
     def granule(self) -> int:

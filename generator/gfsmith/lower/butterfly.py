@@ -1,7 +1,7 @@
 """Butterflies of the additive FFT and its inverse, on 2, 4 or 16 elements of one or two byte planes.
 
-A butterfly of 2^n elements is n layers of butterflies of two elements, with 2^n - 1 matrices. With planes in
-lines it also changes the basis of the elements there, or multiplies them.
+A butterfly of 2^n elements is n layers of butterflies of two elements, with 2^n - 1 matrices. Some also
+change the basis of the elements at one end, or multiply them.
 
 Source of the transforms: S.-J. Lin, W.-H. Chung, Y. S. Han, "Novel polynomial basis and its application to
 Reed-Solomon erasure codes", FOCS 2014.
@@ -50,7 +50,7 @@ class Butterfly:
 
     def __init__(self, spec: KernelSpec, multiply: Multiply, constants: tuple[Value, ...]) -> None:
         self._planes, self._elements = spec.table_outputs, spec.elements
-        self._in_lines, self._scaled = spec.in_lines, spec.operation in SCALED
+        self._changed, self._scaled = spec.changed, spec.operation in SCALED
         self._steps = _passes(spec)
         self._multiply = multiply
         self._constants = constants
@@ -62,7 +62,7 @@ class Butterfly:
             [b.load(Space.SOURCE, element * self._planes + plane, offset) for plane in range(self._planes)]
             for element in range(self._elements)
         ]
-        if self._in_lines == "src":
+        if self._changed == "src":
             self._prepare(b, elements)
         for inverse, x, y, matrix in self._steps:
             if inverse:
@@ -71,7 +71,7 @@ class Butterfly:
                 elements[x] = self._with_products(b, elements[x], elements[y], matrix)
             if not inverse:
                 elements[y] = self._sums(b, elements[y], elements[x])
-        if self._in_lines == "dst":
+        if self._changed == "dst":
             self._prepare(b, elements)
         for output, value in enumerate(plane for element in elements for plane in element):
             b.store(value, output, offset)

@@ -66,18 +66,22 @@ static void find_fours(gfs_fours *fours, const gfs_isa *isa) {
     *fours = found;
 }
 
-static gfsmith_kernel *end_kernel(const gfs_isa *isa, gfs_operation operation) {
-  return gfs_dispatch_kernel(isa, operation, END_PLANES, END_PLANES, GFS_PATH_cached);
+static gfsmith_kernel *end_kernel(const gfs_transform *t, const gfs_isa *isa,
+                                  gfs_operation operation) {
+  const unsigned shards = GFS_END_ROWS * t->planes;
+  return gfs_dispatch_kernel(isa, operation, shards, shards, GFS_PATH_cached);
 }
 
 /* The kernels for elements in lines, unless the set lacks one. */
 static void find_ends(gfs_transform *t, const gfs_isa *isa) {
-  gfs_ends found = {.first = t->bytes.ifft4, .last = t->bytes.fft4};
-  if (t->planes > 1)
-    found = (gfs_ends){.first = end_kernel(isa, GFS_OPERATION_ifft4lines),
-                       .last = end_kernel(isa, GFS_OPERATION_fft4lines),
-                       .scaled_first = end_kernel(isa, GFS_OPERATION_ifft4scaled),
-                       .scaled_last = end_kernel(isa, GFS_OPERATION_fft4scaled)};
+  gfs_ends found = {.first = t->bytes.ifft4,
+                    .last = t->bytes.fft4,
+                    .scaled_first = end_kernel(t, isa, GFS_OPERATION_ifft4scaled),
+                    .scaled_last = end_kernel(t, isa, GFS_OPERATION_fft4scaled)};
+  if (t->planes > 1) {
+    found.first = end_kernel(t, isa, GFS_OPERATION_ifft4lines);
+    found.last = end_kernel(t, isa, GFS_OPERATION_fft4lines);
+  }
   if (found.first != NULL && found.last != NULL)
     t->ends = found;
 }
@@ -392,20 +396,29 @@ static GFS_INLINED void end_write_planes(const gfs_end *end, unsigned planes, gf
       dst);
 }
 
-void gfs_end_read(const gfs_end *end, const uint8_t *const shard[GFS_END_ROWS], size_t at) {
-  gfsmith_kernel *run = end->t->ends.first;
+/* The number of planes is a constant in each call, so that loops over planes are unrolled. */
+static void read_end(const gfs_end *end, gfsmith_kernel *run, const uint8_t *table,
+                     const uint8_t *const shard[GFS_END_ROWS], size_t at) {
   if (end->t->planes == 1)
-    end_read_planes(end, 1, run, end->table, shard, at);
+    end_read_planes(end, 1, run, table, shard, at);
   else
-    end_read_planes(end, GFS_TRANSFORM_PLANES, run, end->table, shard, at);
+    end_read_planes(end, GFS_TRANSFORM_PLANES, run, table, shard, at);
+}
+
+static void write_end(const gfs_end *end, gfsmith_kernel *run, const uint8_t *table,
+                      uint8_t *const shard[GFS_END_ROWS], size_t at) {
+  if (end->t->planes == 1)
+    end_write_planes(end, 1, run, table, shard, at);
+  else
+    end_write_planes(end, GFS_TRANSFORM_PLANES, run, table, shard, at);
+}
+
+void gfs_end_read(const gfs_end *end, const uint8_t *const shard[GFS_END_ROWS], size_t at) {
+  read_end(end, end->t->ends.first, end->table, shard, at);
 }
 
 void gfs_end_write(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at) {
-  gfsmith_kernel *run = end->t->ends.last;
-  if (end->t->planes == 1)
-    end_write_planes(end, 1, run, end->table, shard, at);
-  else
-    end_write_planes(end, GFS_TRANSFORM_PLANES, run, end->table, shard, at);
+  write_end(end, end->t->ends.last, end->table, shard, at);
 }
 
 /* The tables of the layers, then those of the products. */
@@ -421,14 +434,14 @@ void gfs_end_read_scaled(const gfs_end *end, const uint8_t *const shard[GFS_END_
                          const uint8_t *const scale[GFS_END_ROWS]) {
   uint8_t table[SCALED_TABLES * GFS_TRANSFORM_ENTRY_MAX];
   fill_scaled(end, scale, table);
-  end_read_planes(end, GFS_TRANSFORM_PLANES, end->t->ends.scaled_first, table, shard, at);
+  read_end(end, end->t->ends.scaled_first, table, shard, at);
 }
 
 void gfs_end_write_scaled(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at,
                           const uint8_t *const scale[GFS_END_ROWS]) {
   uint8_t table[SCALED_TABLES * GFS_TRANSFORM_ENTRY_MAX];
   fill_scaled(end, scale, table);
-  end_write_planes(end, GFS_TRANSFORM_PLANES, end->t->ends.scaled_last, table, shard, at);
+  write_end(end, end->t->ends.scaled_last, table, shard, at);
 }
 
 /* Both transforms process a half, a quarter or a 16th before the next one, so that smaller

@@ -48,8 +48,8 @@ typedef struct gfs_fours {
 /* The kernels of two layers whose elements are in lines at one end: 32 low bytes, then the 32 high
  * ones, and so on, in Cantor's basis. The tables are those of words, behind which a group has the
  * map that changes the basis. Lines of elements of one byte are like rows, and these kernels those
- * of all layers. Scaled ones multiply each element in lines instead; there are none for elements of
- * one byte. NULL if the set has no such kernels. */
+ * of all layers. Scaled ones multiply each element in lines instead. NULL if the set has no such
+ * kernels. */
 typedef struct gfs_ends {
   gfsmith_kernel *first; /* ifft4, from lines */
   gfsmith_kernel *last;  /* fft4, to lines */

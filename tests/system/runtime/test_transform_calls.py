@@ -85,8 +85,8 @@ class Setup:
 SETUPS = [Setup(*each) for each in itertools.product(CODES, FORMATS, (False, True))]
 SETUPS += [Setup(code, "affine", four=True, sixteen=True) for code in CODES]
 SETUPS += [
-    Setup("leopard16", "affine", True, sixteen, lines=True, scaled=scaled)
-    for scaled, sixteen in itertools.product((True, False), (False, True))
+    Setup(code, "affine", True, sixteen, lines=True, scaled=scaled)
+    for code, scaled, sixteen in itertools.product(CODES, (True, False), (False, True))
 ]
 
 
@@ -714,9 +714,7 @@ MUTANTS = (
     Mutant("at < p->from", "false"),
     Mutant("p * LINE_PART", "0", within="end_read_planes"),
     Mutant("p * LINE_PART", "0", within="end_write_planes"),
-    Mutant(
-        "{.first = t->bytes.ifft4, .last = t->bytes.fft4}", "{.first = t->bytes.fft4, .last = t->bytes.fft4}"
-    ),
+    Mutant("t->bytes.ifft4", "t->bytes.fft4", within="find_ends"),
     Mutant("GFS_OPERATION_ifft4scaled", "GFS_OPERATION_fft4scaled"),
     Mutant("GFS_OPERATION_fft4scaled", "GFS_OPERATION_ifft4scaled"),
     Mutant("(GROUP + i) * entry", "GROUP * entry"),

@@ -232,14 +232,14 @@ def test_every_number_of_shards_in_lines(api: Api, code: str, offset: int) -> No
 
 
 @pytest.mark.parametrize("offset", [0, 33])
-@pytest.mark.parametrize("code", ["leopard16", "reed_solomon_simd"])
+@pytest.mark.parametrize("code", ["leopard8", "leopard16", "reed_solomon_simd"])
 def test_repairs_from_and_to_lines(api: Api, code: str, offset: int) -> None:
     """Kernels that multiply four shards in lines take groups with any missing and any wanted ones."""
     for k, m in itertools.product((1, 3, 4, 9, 30), (1, 2, 4, 7, 19)):
         for isa in ("gfni_avx512", "gfni_avx2", "scalar"):
             if api.set_isa(isa) != OK:
                 continue
-            for length in (64, 4032) if code == "leopard16" else (64, 190):
+            for length in (64, 4032) if code.startswith("leopard") else (64, 190):
                 wide, shards = Wide(api, code, k, m), placed(k + m, length, offset)
                 data = random_data(k, length)
                 shards[:] = np.concatenate([data, wide.encode(data)])
@@ -488,6 +488,7 @@ MUTANTS = (
     Mutant("lost->from < half ? 0 : half", "0"),
     Mutant("is_half ? &other : NULL", "NULL"),
     Mutant("product_values(&behind, &rest, half, half)", "product_values(&behind, &rest, half, 0)"),
+    Mutant("is_half ? &other : NULL", "&other"),
     Mutant("(group - exponent) % group", "exponent"),
     Mutant("data < parity", "false"),
     Mutant("is_data == wide->data_first", "!is_data", within="point_of"),
@@ -542,5 +543,6 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
         test_stores_around_the_cache(api, "leopard16", 40, 23, 0, 0)
         test_stores_around_the_cache(api, "lch16", 20, 40, 30, 16)
         test_parities_that_a_repair_reads(api, ("leopard16", 12, 7))
+        test_repairs_from_and_to_lines(api, "leopard8", 0)
         test_repairs_from_and_to_lines(api, "leopard16", 0)
         test_arguments(api)

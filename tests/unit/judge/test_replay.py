@@ -85,6 +85,8 @@ def test_mutants_are_rejected_or_equivalent(isa: Isa, part: int) -> None:
         ("ifft4lines", 8, "gfni_avx2"),
         ("fft4scaled", 8, "gfni_avx2"),
         ("ifft4scaled", 8, "gfni_avx2"),
+        ("fft4scaled", 4, "gfni_avx512"),
+        ("ifft4scaled", 4, "gfni_avx512"),
     ],
 )
 def test_products_of_products_are_accepted_and_their_mutants_rejected(

@@ -44,6 +44,7 @@ SHAPES = [
 ]
 #: Butterflies of two layers, for sets with one instruction for a product.
 LAYERS = [("fft4", 4, 4), ("fft4", 8, 8), ("ifft4", 4, 4), ("ifft4", 8, 8)]
+LAYERS += [("fft4scaled", 4, 4), ("ifft4scaled", 4, 4)]
 CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES + LAYERS * (Op.AFFINE in isa.ops)]
 CASES += [(operation, 16, 16, "gfni_avx512") for operation in ("fft16", "ifft16", "refft16")]
 IN_LINES = ("fft4lines", "ifft4lines", "fft4scaled", "ifft4scaled")
@@ -52,7 +53,7 @@ CASES += [(operation, 8, 8, "gfni_avx2") for operation in IN_LINES]
 
 def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray) -> np.ndarray:
     elements, one = np.split(sources, spec.elements), spec.elements - 1
-    if spec.in_lines == "src":
+    if spec.changed == "src":
         elements = _changed(spec, elements, matrices[one:])
     if spec.operation is Operation.REFFT16:
         zeros = [0 * each if number in (0, 1, 3, 7) else each for number, each in enumerate(matrices[:one])]
@@ -60,7 +61,7 @@ def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray
         _layers(spec, False, zeros, elements)
     else:
         _layers(spec, spec.operation.value.startswith("i"), matrices, elements)
-    if spec.in_lines == "dst":
+    if spec.changed == "dst":
         elements = _changed(spec, elements, matrices[one:])
     return np.asarray(np.concatenate(elements))
 

@@ -148,7 +148,7 @@ def test_every_mutant_is_refuted(
     _check_mutants(make_spec(operation, inputs, outputs, isa, unroll=unroll))
 
 
-@pytest.mark.parametrize("operation", ["fft4", "ifft4"])
+@pytest.mark.parametrize("operation", ["fft4", "ifft4", "fft4scaled", "ifft4scaled"])
 def test_every_mutant_of_two_layers_is_refuted(operation: str) -> None:
     _check_mutants(make_spec(operation, 4, 4, "gfni_avx512", unroll=1))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import gcd
 from typing import Literal
 
 from gfsmith.field import POLYNOMIAL, Field
 from gfsmith.kernel.isa import Tail
-from gfsmith.kernel.operation import ADDITIONS, SCALED, Operation
+from gfsmith.kernel.operation import ADDITIONS, CHANGED, SCALED, Operation
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Unsupported
@@ -353,8 +353,9 @@ class Contract:
         if not self.inputs == self.outputs == elements * planes:
             raise Unsupported("a butterfly of an unknown number of planes")
         found = [domain.variable("src", source, start) for source in range(self.outputs)]
+        side = CHANGED.get(Operation(self.operation))
         change = self._scale if Operation(self.operation) in SCALED else self._change
-        if self.in_lines == "src":
+        if side == "src":
             change(found)
         for to, element, matrix in ADDITIONS[self.operation]:
             terms = found[element * planes : (element + 1) * planes]
@@ -365,18 +366,19 @@ class Contract:
                     continue
                 for column, term in enumerate(terms, matrix * planes):
                     found[place] = _add(found[place], self._mapped(plane, column, term))
-        if self.in_lines == "dst":
+        if side == "dst":
             change(found)
         return tuple(found)
 
     def _scale(self, found: list[Form]) -> None:
-        """Multiply elements of two planes by a matrix each. Their columns stand behind those of the other
-        matrices, one less than there are elements."""
-        for low in range(0, len(found), 2):
-            element, column = found[low : low + 2], len(found) - 2 + low
-            for plane in range(2):
-                left, right = (self._mapped(plane, column + n, element[n]) for n in range(2))
-                found[low + plane] = _add(left, right)
+        """Multiply each element by a matrix. Their columns stand behind those of the other matrices, one less
+        than there are elements."""
+        planes = self.layout.outputs
+        for low in range(0, len(found), planes):
+            element, column = found[low : low + planes], len(found) - planes + low
+            for plane in range(planes):
+                terms = [self._mapped(plane, column + n, form) for n, form in enumerate(element)]
+                found[low + plane] = reduce(_add, terms)
 
     def _change(self, found: list[Form]) -> None:
         """Change the basis of elements of two planes: low += B high, B in the column behind those of the

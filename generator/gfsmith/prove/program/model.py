@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gfsmith.field import Field
-from gfsmith.kernel.operation import ADDITIONS, BUTTERFLY_PLANES, IN_LINES, SCALED
+from gfsmith.kernel.operation import ADDITIONS, CHANGED, SCALED
 from gfsmith.kernel.spec import KernelSpec, Operation, TableFormat
 from gfsmith.prove.polynomial import ZERO, Polynomial, constant_byte, variable_byte
 
@@ -171,10 +171,10 @@ def initial(spec: KernelSpec, output: int, offset: int) -> Byte:
 def _butterfly(operation: str, planes: int, outputs: int, offset: int) -> tuple[Byte, ...]:
     """Return all destinations of a butterfly of elements with `planes` bytes each."""
     found = [data_byte(Data("src", source, offset)) for source in range(outputs)]
-    side = IN_LINES.get(Operation(operation))
+    side = CHANGED.get(Operation(operation))
     change = _scale if Operation(operation) in SCALED else _change
     if side == "src":
-        change(found)
+        change(found, planes)
     for to, element, matrix in ADDITIONS[operation]:
         terms = found[element * planes : (element + 1) * planes]
         for plane in range(planes):
@@ -186,26 +186,28 @@ def _butterfly(operation: str, planes: int, outputs: int, offset: int) -> tuple[
                     total = add(total, apply(linear_map(column, plane), term))
             found[to * planes + plane] = total
     if side == "dst":
-        change(found)
+        change(found, planes)
     return tuple(found)
 
 
-def _scale(found: list[Byte]) -> None:
-    """Multiply elements of two planes by a matrix each. Their columns stand behind those of the other
-    matrices, one less than there are elements."""
-    first = len(found) - BUTTERFLY_PLANES[-1]
-    for low in range(0, len(found), 2):
-        element, column = found[low : low + 2], first + low
-        for plane in range(2):
-            left, right = (apply(linear_map(column + n, plane), element[n]) for n in range(2))
-            found[low + plane] = add(left, right)
+def _scale(found: list[Byte], planes: int) -> None:
+    """Multiply each element by a matrix. Their columns stand behind those of the other matrices, one less
+    than there are elements."""
+    first = len(found) - planes
+    for low in range(0, len(found), planes):
+        element = found[low : low + planes]
+        for plane in range(planes):
+            total = constant_byte(0)
+            for column, byte in enumerate(element, first + low):
+                total = add(total, apply(linear_map(column, plane), byte))
+            found[low + plane] = total
 
 
-def _change(found: list[Byte]) -> None:
+def _change(found: list[Byte], planes: int) -> None:
     """Change the basis of elements of two planes: low += B high, B in the column behind those of the
     matrices."""
-    column = len(found) - BUTTERFLY_PLANES[-1]
-    for low in range(0, len(found), 2):
+    column = len(found) - planes
+    for low in range(0, len(found), planes):
         found[low] = add(found[low], apply(linear_map(column, 0), found[low + 1]))
 
 

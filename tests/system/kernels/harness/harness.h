@@ -45,10 +45,10 @@ enum operation {
 };
 static inline bool is_butterfly(enum operation operation) { return operation >= OPERATION_fft; }
 
-/* Planes in lines are the low and high halves of LINE bytes; their lengths are multiples of
- * LINE_PART. */
-enum { LINE = 64, LINE_PART = 32 };
-static inline bool has_lines(enum operation operation) { return operation >= OPERATION_fft4lines; }
+/* True if elements change at one end: sources or destinations. */
+static inline bool has_changes(enum operation operation) {
+  return operation >= OPERATION_fft4lines;
+}
 
 enum tables {
   TABLES_nibble,
@@ -73,6 +73,13 @@ struct kernel {
   const char *code[2];   /* by enum abi; NULL where the kernel does not exist for that ABI */
   const uint8_t *matrix; /* baked: outputs rows of inputs elements; NULL: run-time coefficients */
 };
+
+/* If four elements, of which some change, have two planes each, these are the low and high halves
+ * of LINE bytes; their lengths are multiples of LINE_PART. */
+enum { LINE = 64, LINE_PART = 32 };
+static inline bool has_lines(const struct kernel *kernel) {
+  return has_changes(kernel->operation) && kernel->outputs == 8;
+}
 
 extern const struct kernel harness_kernels[];
 extern const size_t harness_kernel_count;

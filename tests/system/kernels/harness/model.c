@@ -236,21 +236,21 @@ static void add_pair(struct job *job, bool inverse, size_t x, size_t y, const ui
   }
 }
 
-/* Elements of two planes: each is multiplied by the next matrix, or every second plane times the
- * first entry is added to the plane before it. */
-static void change_elements(struct job *job, const uint8_t *entries) {
+/* Each element is multiplied by the next matrix, or of elements of two planes every second plane
+ * times the first entry is added to the plane before it. */
+static void change_elements(struct job *job, const uint8_t *entries, size_t planes) {
   static uint8_t before[2 * MAX_LEN];
-  for (size_t i = 0; i < job->outputs; i += 2) {
+  for (size_t i = 0; i < job->outputs; i += planes) {
     uint8_t *low = job->product + i * MAX_LEN;
     if (!is_scaled(job->kernel->operation)) {
       add_product(low, job->multiply, entries[0], low + MAX_LEN, job->recipe.len);
       continue;
     }
-    memcpy(before, low, sizeof before);
-    memset(low, 0, sizeof before);
-    for (size_t n = 0; n < 4; n++) {
-      add_product(low + n % 2 * MAX_LEN, job->multiply, entries[2 * i + n],
-                  before + n / 2 * MAX_LEN, job->recipe.len);
+    memcpy(before, low, planes * MAX_LEN);
+    memset(low, 0, planes * MAX_LEN);
+    for (size_t n = 0; n < planes * planes; n++) {
+      add_product(low + n % planes * MAX_LEN, job->multiply, entries[planes * i + n],
+                  before + n / planes * MAX_LEN, job->recipe.len);
     }
   }
 }
@@ -279,13 +279,13 @@ static void add_layers(struct job *job, bool inverse, const uint8_t *matrices, s
   }
 }
 
-/* With lines, elements change there by the columns behind the matrices. */
+/* Elements that change at one end do so by the columns behind the matrices. */
 static void prepare_butterfly(struct job *job, uint64_t *state) {
   enum operation operation = job->kernel->operation;
   size_t elements = elements_of(operation), planes = job->outputs / elements;
   bool twice = operation == OPERATION_refft16;
   size_t matrices = (elements - 1) * planes;
-  size_t more = is_scaled(operation) ? job->outputs : has_lines(operation);
+  size_t more = is_scaled(operation) ? job->outputs : has_changes(operation);
   size_t columns = matrices * (twice ? 2 : 1) + more;
   uint8_t chosen[30] = {0}; /* twice those of 16 elements, or seven matrices */
   job->table_bytes = 0;
@@ -299,15 +299,15 @@ static void prepare_butterfly(struct job *job, uint64_t *state) {
       place_entry(job, j, i, chosen[j * planes + i]);
     }
   }
-  if (has_lines(operation) && is_inverse(operation)) {
-    change_elements(job, chosen + matrices * planes);
+  if (has_changes(operation) && is_inverse(operation)) {
+    change_elements(job, chosen + matrices * planes, planes);
   }
   if (twice) {
     add_layers(job, true, chosen + matrices * planes, planes, false);
   }
   add_layers(job, is_inverse(operation), chosen, planes, twice);
-  if (has_lines(operation) && !is_inverse(operation)) {
-    change_elements(job, chosen + matrices * planes);
+  if (has_changes(operation) && !is_inverse(operation)) {
+    change_elements(job, chosen + matrices * planes, planes);
   }
 }
 

@@ -72,13 +72,15 @@ static void copy_plane(uint8_t *to, bool to_lines, const uint8_t *from, bool fro
 }
 
 static bool sources_have_lines(const struct job *job) {
-  return job->kernel->operation == OPERATION_ifft4lines ||
-         job->kernel->operation == OPERATION_ifft4scaled;
+  const enum operation operation = job->kernel->operation;
+  return has_lines(job->kernel) &&
+         (operation == OPERATION_ifft4lines || operation == OPERATION_ifft4scaled);
 }
 
 static bool destinations_have_lines(const struct job *job) {
-  return job->kernel->operation == OPERATION_fft4lines ||
-         job->kernel->operation == OPERATION_fft4scaled;
+  const enum operation operation = job->kernel->operation;
+  return has_lines(job->kernel) &&
+         (operation == OPERATION_fft4lines || operation == OPERATION_fft4scaled);
 }
 
 /* The bytes of the buffer that shard i begins; the second plane of lines is in that of the first.
@@ -232,7 +234,7 @@ static uint64_t no_coeffs(const struct job *job) {
 
 bool run_case(struct job *job, struct testcase *test) {
   static struct buffers b;
-  if (has_lines(job->kernel->operation)) {
+  if (has_lines(job->kernel)) {
     test->len -= test->len % LINE_PART;
   }
   choose_aliases(job, test, &b);

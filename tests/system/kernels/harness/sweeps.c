@@ -152,7 +152,7 @@ static bool sweep_alignments(struct job *job) {
  * kernel the destination of the same index. */
 static bool sweep_in_place(struct job *job) {
   enum operation operation = job->kernel->operation;
-  bool crossed = operation == OPERATION_mad || (is_butterfly(operation) && !has_lines(operation));
+  bool crossed = operation == OPERATION_mad || (is_butterfly(operation) && !has_lines(job->kernel));
   if (!crossed && operation != OPERATION_mul) {
     return true;
   }
