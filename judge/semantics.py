@@ -467,6 +467,7 @@ _EFFECTS: dict[str, Maker | None] = {
 #: Form -> the maker of its effect. EVEX has each form of 64 bytes with 32, too.
 MAKERS = {form: make for names, make in _EFFECTS.items() for form in names.split(", ")}
 MAKERS |= {form.replace("v64", "v32").replace("m64", "m32"): make for form, make in MAKERS.items()}
+MAKERS |= {"vinserti64x4 evex v64 v64 m32 i": _insert(32), "vextracti64x4 evex m32 v64 i": _move(32)}
 
 
 def needs(ins: Instruction) -> frozenset[str]:

@@ -21,11 +21,15 @@ from gfsmith.build import config
 from gfsmith.kernel.defaults import PASS_MAX, default_outputs
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.kernel.limits import Limits
-from gfsmith.kernel.operation import MAX_SHARDS
+from gfsmith.kernel.operation import CHANGED, MAX_SHARDS
 from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, Store, default_technique
 
 _GRAMMAR = re.compile(r"(?P<what>[a-z_0-9-]+):(?P<inputs>n|[1-9]\d*)x(?P<outputs>[1-9]\d*)(@(?P<isa>\w+))?")
 _OPERATIONS = ("dot", "mad", "xor")
+
+#: Operations that a tuned file may also name, and `gfsmith tune` does not measure: those at the ends of the
+#: transforms of wide codes.
+UNSEARCHED = tuple(operation.value for operation in CHANGED)
 
 ANY = 10  #: number of sources in measurements of kernels for any number
 
@@ -81,22 +85,24 @@ def best_isa(features: frozenset[str]) -> Isa:
     return next((isa for isa in TUNABLE if set(isa.cpu_flags) <= features), TUNABLE[-1])
 
 
-def parse(text: str, best: Isa) -> Target:
-    """Return the target of a SPEC. Raises TargetError with one line that names the allowed values."""
+def parse(text: str, best: Isa, more: Sequence[str] = ()) -> Target:
+    """Return the target of a SPEC. more: further operations. Raises TargetError with one line that names the
+    allowed values."""
+    operations = (*_OPERATIONS, *more)
     found = _GRAMMAR.fullmatch(text)
     if found is None:
         examples = "dot:10x4, dot:nx4, cauchy:10x4@avx2"
         raise TargetError(f"SPEC '{text}' cannot be read; allowed: {examples}, ...")
     what, isa = found["what"], best if found["isa"] is None else BY_NAME.get(found["isa"])
     what = codes.ALIASES.get(what, what)
-    if what not in (*_OPERATIONS, *codes.FAMILIES, *(code.name for code in codes.SEARCHED)):
-        allowed = f"{', '.join(_OPERATIONS)}, {codes.allowed()}"
+    if what not in (*operations, *codes.FAMILIES, *(code.name for code in codes.SEARCHED)):
+        allowed = f"{', '.join(operations)}, {codes.allowed()}"
         raise TargetError(f"SPEC '{text}': '{what}' is neither operation nor code; allowed: {allowed}")
     if isa is None or isa not in TUNABLE:
         allowed = ", ".join(i.name for i in TUNABLE)
         raise TargetError(f"SPEC '{text}': '{found['isa']}' has no machine code to tune; allowed: {allowed}")
     inputs = None if found["inputs"] == "n" else int(found["inputs"])
-    code = None if what in _OPERATIONS else what
+    code = None if what in operations else what
     if code is not None and inputs is None:
         raise TargetError(f"SPEC '{text}': a code needs a number of inputs, such as {what}:10x4")
     operation = Operation.DOT if code else Operation(what)

@@ -120,7 +120,7 @@ def read(path: Path) -> Tuned:
 
 
 def _kernels(entry: Entry, prefix: str) -> tuple[KernelSpec, ...]:
-    target = targets.parse(entry.spec, ISAS[0])
+    target = targets.parse(entry.spec, ISAS[0], targets.UNSEARCHED)
     return targets.kernels(target, prefix, entry.parameters)
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 
 from gfsmith.field import POLYNOMIAL as POLYNOMIAL
 from gfsmith.field import Field
-from gfsmith.ir import Op
+from gfsmith.ir import Op, Space
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.kernel.operation import (
@@ -98,6 +98,10 @@ def with_width(isa: Isa, bits: int) -> Isa:
     return replace(isa, vector_bytes=bits // 8)
 
 
+#: The spaces of shards as KernelSpec.in_lines names them.
+_SIDES = {Space.SOURCE: "src", Space.DESTINATION: "dst"}
+
+
 def default_technique(operation: Operation, isa: Isa) -> Technique:
     """Return the preferred technique of an instruction set for an operation. Raises SpecError if it has
     none."""
@@ -169,10 +173,10 @@ class KernelSpec:
             raise SpecError(
                 f"{self.inputs or 'n'}x{self.outputs}; {self.operation.value} is for shapes {shapes}"
             )
-        if self.in_lines and not (self.machine_code and self.isa.vector_bytes == LINE_PART):
+        if self.in_lines and not (self.machine_code and self.isa.vector_bytes >= LINE_PART):
             raise SpecError(
                 f"{self.isa.name} with {self.isa.width or 'any'} bits; {self.operation.value} is for machine "
-                f"code with vectors of {8 * LINE_PART} bits"
+                f"code with vectors of at least {8 * LINE_PART} bits"
             )
 
     def _check_technique(self) -> None:
@@ -354,6 +358,14 @@ class KernelSpec:
     def in_lines(self) -> str:
         """The side of a butterfly whose planes are in lines, src or dst; "" if there is none."""
         return self.changed if self.table_outputs == BUTTERFLY_PLANES[-1] else ""
+
+    def has_lines(self, space: Space) -> bool:
+        """True if the planes of these shards are in lines."""
+        return bool(self.in_lines) and self.in_lines == _SIDES.get(space)
+
+    def in_parts(self, space: Space) -> bool:
+        """True if a vector of a plane of these shards is in several lines."""
+        return self.has_lines(space) and self.isa.vector_bytes > LINE_PART
 
     @property
     def granule(self) -> int:

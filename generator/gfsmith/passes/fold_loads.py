@@ -38,7 +38,9 @@ def fold_loads(program: Program, spec: KernelSpec) -> Program:
 def _folds(instr: Instr, spec: KernelSpec, loop: Loop) -> bool:
     if instr.op is Op.MATRIX:
         return spec.isa.broadcasts
-    return instr.op is Op.LOAD and loop.role is Role.BLOCK
+    if instr.op is not Op.LOAD or loop.role is not Role.BLOCK or instr.ref is None:
+        return False
+    return not spec.in_parts(instr.ref.space)
 
 
 def _fold(instr: Instr, loaded: dict[Value, Instr]) -> tuple[Instr, Instr] | None:

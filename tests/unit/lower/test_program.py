@@ -48,7 +48,7 @@ LAYERS += [("fft4scaled", 4, 4), ("ifft4scaled", 4, 4)]
 CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES + LAYERS * (Op.AFFINE in isa.ops)]
 CASES += [(operation, 16, 16, "gfni_avx512") for operation in ("fft16", "ifft16", "refft16")]
 IN_LINES = ("fft4lines", "ifft4lines", "fft4scaled", "ifft4scaled")
-CASES += [(operation, 8, 8, "gfni_avx2") for operation in IN_LINES]
+CASES += [(operation, 8, 8, isa) for operation in IN_LINES for isa in ("gfni_avx2", "gfni_avx512")]
 
 
 def _butterfly(spec: KernelSpec, matrices: list[np.ndarray], sources: np.ndarray) -> np.ndarray:
@@ -114,7 +114,8 @@ def test_programs_agree_with_galois(
     vector = spec.isa.vector_bytes
     counts = (1,) if spec.diagonal else (inputs,) if inputs else (7, 2)
     rng = np.random.default_rng(17)
-    lengths = (0, vector, 3 * vector) if spec.in_lines else (0, 1, vector - 1, 3 * vector + 5)
+    in_lines = (0, spec.granule, 4 * vector - spec.granule)
+    lengths = in_lines if spec.in_lines else (0, 1, vector - 1, 3 * vector + 5)
     for length, count in product(lengths, counts):
         sources = rng.integers(0, 256, (count, length), dtype=np.uint8)
         before = rng.integers(0, 256, (outputs, length), dtype=np.uint8)

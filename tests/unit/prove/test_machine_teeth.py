@@ -39,6 +39,8 @@ SPECS = {
     "to lines": make_spec("fft4lines", 8, 8, "gfni_avx2", unroll=1),
     "products from lines": make_spec("ifft4scaled", 8, 8, "gfni_avx2", unroll=1),
     "products to lines": make_spec("fft4scaled", 8, 8, "gfni_avx2", unroll=1),
+    "from two lines": make_spec("ifft4lines", 8, 8, "gfni_avx512", unroll=1),
+    "to two lines": make_spec("fft4lines", 8, 8, "gfni_avx512", unroll=1),
     "products": make_spec("ifft4scaled", 4, 4, "gfni_avx512", unroll=1),
     "products behind": make_spec("fft4scaled", 4, 4, "gfni_avx512", unroll=1),
     "stream": make_spec("xor", 2, 1, "avx2", unroll=1, store=Store.STREAMING),

@@ -21,7 +21,7 @@ Registers of the body:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from gfsmith.emit.x86.asm import Asm, Label, Mem
@@ -29,10 +29,11 @@ from gfsmith.emit.x86.places import AHEAD, POINTER, Places
 from gfsmith.emit.x86.registers import Allocation
 from gfsmith.emit.x86.select import Selector
 from gfsmith.emit.x86.tail import Packed
-from gfsmith.ir import LOADS, STORES, Instr, Loop, Op, Program, Role, Space, pointers
+from gfsmith.ir import LOADS, STORES, Instr, Loop, Op, Program, Ref, Role, Space, pointers
 from gfsmith.kernel.isa import Encoding, Tail
-from gfsmith.kernel.operation import Operation
+from gfsmith.kernel.operation import LINE_PART, Operation
 from gfsmith.kernel.spec import KernelSpec
+from gfsmith.kernel.tuning_parameters import LINE
 
 _MASK = "k1"
 _LOOP_ALIGNMENT = 32
@@ -177,10 +178,11 @@ class _Emitter:
     def _tail(self, turn: tuple[Loop, ...], end: Label) -> None:
         ins = self.asm.ins
         loop = turn[0]
-        self.asm.note(f"the last 1 to {loop.step - 1} bytes")
+        least = self.spec.granule
+        self.asm.note(f"the last {least} to {loop.step - least} bytes")
         ins("test", "rdi", "rdi")
         ins("jz", end)
-        if self.spec.isa.tail is Tail.MASKED:
+        if self.spec.isa.tail is Tail.MASKED and not self.spec.in_lines:
             ins("mov", "r11", -1)
             ins("bzhi", "r11", "r11", "rdi")
             ins("kmovq", _MASK, "r11")
@@ -324,14 +326,28 @@ class _Emitter:
             self.places.packed_pointer(instr.ref)
             self.packed.load(instr.result)
             return
+        if parts := self._parts(instr.ref, partial):
+            self.select.load_parts(instr.result, parts)
+            return
         mem = self.places.shard(instr.ref, self.spec.isa.vector_bytes)
         self.select.load(instr.result, mem, _MASK if partial else None)
+
+    def _parts(self, ref: Ref, partial: bool) -> tuple[Mem, ...]:
+        """Return the parts of a vector with more bytes than a plane has in a line: both halves if the shard
+        is in lines. The tail of a kernel with such shards has the lower half only."""
+        if not self.spec.in_parts(ref.space) and not (partial and self.spec.in_lines):
+            return ()
+        mem = self.places.shard(ref, LINE_PART)
+        return (mem,) if partial else (mem, replace(mem, displacement=mem.displacement + LINE))
 
     def _store(self, instr: Instr, partial: bool) -> None:
         assert instr.ref is not None
         if partial and self.spec.isa.tail is Tail.PACKED:
             self.places.packed_pointer(instr.ref)
             self.packed.store(instr.args[0])
+            return
+        if parts := self._parts(instr.ref, partial):
+            self.select.store_parts(instr.args[0], parts)
             return
         mem = self.places.shard(instr.ref, self.spec.isa.vector_bytes)
         mask = _MASK if partial else None

@@ -24,8 +24,6 @@ AHEAD = "rbx"  #: address in src[] of the next prefetch pointer of a rolled loop
 
 Shard = tuple[Space, int]
 
-_SIDE = {Space.SOURCE: "src", Space.DESTINATION: "dst"}  #: as KernelSpec.in_lines
-
 
 def _replaced(spec: KernelSpec, program: Program) -> dict[Shard, str]:
     """Return the arguments that are not read once all pointers and tables are in registers, and the pointer
@@ -187,7 +185,7 @@ class Places:
             if self._held != shard:
                 self._asm.ins("mov", "r11", self.pointer(shard))
                 self._held = shard
-        if self._spec.in_lines == _SIDE.get(ref.space):
+        if self._spec.has_lines(ref.space):
             return Mem(register, size, "rax", 2 * ref.offset, scale=2)
         return Mem(register, size, "rax", ref.offset)
 

@@ -49,12 +49,27 @@ class Selector:
     def xmm(self, value: int) -> str:
         return f"xmm{self._allocation.register[value]}"
 
+    def ymm(self, value: int) -> str:
+        return f"ymm{self._allocation.register[value]}"
+
     @property
     def evex(self) -> bool:
         return self.isa.encoding is Encoding.EVEX
 
     def load(self, result: int, mem: Mem, mask: str | None = None) -> None:
         self.asm.ins(self.name(Op.LOAD), self.vector(result), mem, mask=mask, zeroing=mask is not None)
+
+    def load_parts(self, result: int, parts: tuple[Mem, ...]) -> None:
+        """Load LINE_PART bytes to the lower half, and if there are two parts, to the upper half."""
+        self.asm.ins(self.name(Op.LOAD), self.ymm(result), parts[0])
+        for mem in parts[1:]:
+            self.asm.ins("vinserti64x4", self.vector(result), self.vector(result), mem, 1)
+
+    def store_parts(self, value: int, parts: tuple[Mem, ...]) -> None:
+        """Store the lower half, and if there are two parts, the upper half."""
+        self.asm.ins(self.name(Op.LOAD), parts[0], self.ymm(value))
+        for mem in parts[1:]:
+            self.asm.ins("vextracti64x4", mem, self.vector(value), 1)
 
     def store(self, value: int, mem: Mem, stream: bool = False, mask: str | None = None) -> None:
         name = self.name(Op.STREAM if stream else Op.LOAD)
