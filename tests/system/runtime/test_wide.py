@@ -211,6 +211,12 @@ def test_stores_around_the_cache(api: Api, code: str, k: int, m: int, rest: int,
     wide.close()
 
 
+def test_a_set_without_kernels_for_lines(api: Api) -> None:
+    assert api.set_isa("scalar") == OK
+    test_lengths_around_a_slice(api, "", "leopard8", 12, 7, 0)
+    test_stores_around_the_cache(api, "leopard8", 40, 20, 0, 0)
+
+
 @pytest.mark.parametrize("offset", [0, 16, 33])
 @pytest.mark.parametrize("code", ["leopard16", "reed_solomon_simd"])
 def test_every_number_of_shards_in_lines(api: Api, code: str, offset: int) -> None:
@@ -488,7 +494,6 @@ MUTANTS = (
     Mutant("lost->from < half ? 0 : half", "0"),
     Mutant("is_half ? &other : NULL", "NULL"),
     Mutant("product_values(&behind, &rest, half, half)", "product_values(&behind, &rest, half, 0)"),
-    Mutant("is_half ? &other : NULL", "&other"),
     Mutant("(group - exponent) % group", "exponent"),
     Mutant("data < parity", "false"),
     Mutant("is_data == wide->data_first", "!is_data", within="point_of"),
@@ -545,4 +550,5 @@ def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
         test_parities_that_a_repair_reads(api, ("leopard16", 12, 7))
         test_repairs_from_and_to_lines(api, "leopard8", 0)
         test_repairs_from_and_to_lines(api, "leopard16", 0)
+        test_a_set_without_kernels_for_lines(api)
         test_arguments(api)

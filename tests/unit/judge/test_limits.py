@@ -9,7 +9,7 @@ from tests.support.paths import ROOT
 from tools.trusted_base import code_lines
 
 FILES = sorted((ROOT / "judge").glob("*.py"))
-LINES = 1550  #: of code, as SOUNDNESS.md counts them
+LINES = 1560  #: of code, as SOUNDNESS.md counts them
 LONGEST = 40  #: lines of a function
 
 

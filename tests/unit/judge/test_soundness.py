@@ -90,7 +90,9 @@ def test_a_shard_in_lines_is_32_bytes_of_each() -> None:
             memory.load(state, Pointer(Region("dst", 1), offset), length)
 
 
-@pytest.mark.parametrize("changes", [{"table": "nibble"}, {"inputs": 4, "outputs": 4}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{"table": "nibble"}, {"inputs": 4, "outputs": 4, "in_place": True}], ids=str
+)
 def test_lines_of_other_elements_are_rejected(changes: dict[str, Any]) -> None:
     symbol = f"gfs_fft4lines_{changes.get('inputs', 8)}x{changes.get('outputs', 8)}__gfni_avx2_u1"
     with pytest.raises(Rejected, match="lines of other elements"):
