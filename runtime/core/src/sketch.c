@@ -204,10 +204,11 @@ static void cut_into_rows(row_run *r, unsigned skip, size_t len, const uint8_t *
 
 /* Write the addresses of some rows. */
 static void find_rows(const row_run *r, size_t first, size_t count, const uint8_t **rows) {
-  for (size_t n = 0; n < count; n++) {
-    size_t row = first + n;
-    rows[n] = row == 0 ? r->first : r->second + (row - 1) * SKETCH_ROW;
-  }
+  size_t n = first == 0;
+  const uint8_t *row = r->second + (first + n - 1) * SKETCH_ROW;
+  rows[0] = r->first;
+  for (; n < count; n++, row += SKETCH_ROW)
+    rows[n] = row;
   if (first + count == r->rows && r->rows > 1)
     rows[count - 1] = r->last;
 }
@@ -224,23 +225,28 @@ static void fetch_rows(const row_run *r, size_t first) {
  * coefficient. Rows of zeros before the first one make whole steps. */
 static void add_run(const gfsmith_sketch *s, const row_run *r, uint8_t (*sums)[SKETCH_ROW]) {
   static const uint8_t zeros[SKETCH_ROW];
-  alignas(GFS_CACHE_LINE) uint8_t before[SKETCH_DEGREE][SKETCH_ROW];
-  const uint8_t *src[SKETCH_INPUTS];
-  uint8_t *dst[SKETCH_DEGREE];
-  for (unsigned i = 0; i < SKETCH_DEGREE; i++) {
-    src[i] = before[i];
-    dst[i] = sums[i];
-  }
-  memset(sums, 0, SKETCH_DEGREE * SKETCH_ROW);
+  alignas(GFS_CACHE_LINE) uint8_t other[SKETCH_DEGREE][SKETCH_ROW];
   size_t count = (r->rows - 1) % SKETCH_ROWS + 1;
-  fetch_rows(r, 1);
+  bool is_even = (r->rows - 1) / SKETCH_ROWS % 2 > 0; /* the number of steps */
+  uint8_t(*before)[SKETCH_ROW] = is_even ? sums : other,
+  (*after)[SKETCH_ROW] = is_even ? other : sums;
+  const uint8_t *src[SKETCH_INPUTS];
+  memset(before, 0, sizeof other);
   for (size_t n = count; n < SKETCH_ROWS; n++)
     src[SKETCH_DEGREE + n - count] = zeros;
+  fetch_rows(r, 1);
   for (size_t done = 0; done < r->rows; done += count, count = SKETCH_ROWS) {
+    uint8_t *dst[SKETCH_DEGREE];
+    for (unsigned i = 0; i < SKETCH_DEGREE; i++) {
+      src[i] = before[i];
+      dst[i] = after[i];
+    }
     find_rows(r, done, count, src + SKETCH_INPUTS - count);
     fetch_rows(r, done + count);
-    memcpy(before, sums, sizeof before);
     gfs_map_apply(s->rows, GFSMITH_HINT_CACHED, SKETCH_ROW, src, dst);
+    uint8_t(*next)[SKETCH_ROW] = before;
+    before = after;
+    after = next;
   }
 }
 
