@@ -24,13 +24,20 @@ from gfsmith.build.target import Target
 from gfsmith.kernel import limits, microarch
 from gfsmith.kernel.isa import ISAS
 from gfsmith.kernel.limits import Limits
-from gfsmith.kernel.spec import Operation
+from gfsmith.kernel.spec import Operation, Technique
 
 LENGTHS = (64, 256, 1024, 4096, 16384, 65536)  #: bytes of a shard
 _ROW = "GFSMITH_TUNED("
 _ANY = 11  #: sources of kernels for any number: no kernel for a fixed number serves them
 _UPDATED = 3  #: the same for mad
 _SHARDS = 5  #: data shards of the codecs that are updated
+
+
+def is_measured(entry: tuned.Entry) -> bool:
+    """Return True if a codec's calls run the kernel of this entry. bench.wide, bench.raid and
+    `make bench-isal` measure the others: kernels of wide codes and of RAID, and those that read ISA-L's
+    tables."""
+    return entry.spec.split(":")[0] not in targets.UNSEARCHED and entry.technique != Technique.ISAL.value
 
 
 def job(target: Target, path: str) -> Job:
@@ -73,7 +80,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gfsmith-tuned-") as folder:
         stripes = Stripes(Path(folder))
         libraries = [copy(Path(folder), "with", str), copy(Path(folder), "without", _without)]
-        for entry in tuned.read(path).kernel:
+        for entry in filter(is_measured, tuned.read(path).kernel):
             target = targets.parse(entry.spec, ISAS[0])
             work = job(target, entry.path)
             for length in lengths(target, entry.path, work, known):

@@ -173,15 +173,16 @@ static void fill(const job *j, byte *parity) {
 }
 
 int main(int arguments, char **argument) {
-  static const job jobs[] = {{ENCODE, 'c', 10, 4},   {ENCODE, 'v', 4, 2},  {ENCODE, 'r', 10, 4},
-                             {ENCODE, 'r', 10, 1},   {ENCODE, 'r', 20, 4}, {ENCODE, 'r', 48, 4},
-                             {ENCODE, 'r', 100, 20}, {UPDATE, 'r', 10, 4}, {PQ, 'r', 10, 2},
-                             {XOR, 'r', 10, 1},      {ISCSI, 'r', 1, 0},   {ECMA, 'r', 1, 0},
-                             {T10, 'r', 1, 0}};
+  static const job jobs[] = {{ENCODE, 'c', 10, 4}, {ENCODE, 'v', 4, 2},    {ENCODE, 'r', 10, 4},
+                             {ENCODE, 'r', 10, 1}, {ENCODE, 'r', 10, 2},   {ENCODE, 'r', 10, 3},
+                             {ENCODE, 'r', 10, 6}, {ENCODE, 'r', 6, 4},    {ENCODE, 'r', 20, 4},
+                             {ENCODE, 'r', 48, 4}, {ENCODE, 'r', 100, 20}, {UPDATE, 'r', 10, 4},
+                             {PQ, 'r', 10, 2},     {XOR, 'r', 10, 1},      {ISCSI, 'r', 1, 0},
+                             {ECMA, 'r', 1, 0},    {T10, 'r', 1, 0}};
   static const char *const names[] = {"encode",      "update, all sources", "pq_gen",
                                       "xor_gen",     "crc32_iscsi",         "crc64_ecma_refl",
                                       "crc16_t10dif"};
-  static const int lengths[] = {64, 512, 4096, 65536, 1 << 20};
+  static const int lengths[] = {64, 512, 1024, 4096, 8192, 65536, 1 << 20};
   int count = arguments - 1;
   if (count < 2 || count > LIBRARIES)
     return fprintf(stderr, "usage: dropin OURS OTHER ... (at most %d)\n", LIBRARIES), 2;

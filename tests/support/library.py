@@ -161,6 +161,14 @@ def rank(rows: Iterable[Sequence[int]], polynomial: int = POLYNOMIAL) -> int:
     return len(basis)
 
 
+def placed(rows: int, length: int, offset: int) -> Bytes:
+    """Return rows of zeros that begin so many bytes behind a cache line."""
+    pitch = (length + 127) // 64 * 64
+    memory = np.zeros(rows * pitch + 64, dtype=np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + rows * pitch].reshape(rows, pitch)[:, offset : offset + length]
+
+
 class Arena:
     """Shards in one block of memory, each at its own misalignment, with guard bytes around it."""
 

@@ -27,9 +27,9 @@ from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, Store, default
 _GRAMMAR = re.compile(r"(?P<what>[a-z_0-9-]+):(?P<inputs>n|[1-9]\d*)x(?P<outputs>[1-9]\d*)(@(?P<isa>\w+))?")
 _OPERATIONS = ("dot", "mad", "xor")
 
-#: Operations that a tuned file may also name, and `gfsmith tune` does not measure: those at the ends of the
-#: transforms of wide codes.
-UNSEARCHED = tuple(operation.value for operation in CHANGED)
+#: Operations that a tuned file may also name, and `gfsmith tune` does not measure: that of P and Q, and those
+#: at the ends of the transforms of wide codes.
+UNSEARCHED = tuple(operation.value for operation in (Operation.HORNER, *CHANGED))
 
 ANY = 10  #: number of sources in measurements of kernels for any number
 

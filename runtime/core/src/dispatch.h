@@ -91,9 +91,9 @@ extern _Atomic(const struct gfs_crc_updates *) gfs_dispatch_updates;
 /* The most data shards and parities of a call of gfsmith_raid.h. */
 enum { GFS_SUMS_DATA = 255, GFS_SUMS_PARITIES = 3 };
 
-/* The calls of gfsmith_raid.h in cache on every CPU, by their number of data shards: one comparison
- * of the length finds their kernel, because a call on short shards takes little longer than the
- * instructions before the kernel. It needs no tables. */
+/* The calls of gfsmith_raid.h in cache that have the same kernel, by their number of data shards:
+ * one comparison of the length finds it, because a call on short shards takes little longer than
+ * the instructions before the kernel. It needs no tables. */
 typedef struct gfs_short_sums {
   _Atomic(size_t) most[GFS_SUMS_DATA + 1]; /* the greatest length; 0: no call has found a kernel */
   _Atomic(gfsmith_kernel *) kernel[GFS_SUMS_DATA + 1];

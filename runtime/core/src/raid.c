@@ -67,7 +67,8 @@ static void enter_short(const gfs_isa *isa, unsigned k, unsigned m) {
   gfsmith_kernel *kernel = find_generator(isa, k, m, GFS_PATH_cached);
   atomic_store_explicit(&sums->kernel[k], kernel, memory_order_relaxed);
   bool alike = find_generator(isa, k, m, GFS_PATH_second) == kernel;
-  atomic_store(&sums->most[k], (alike ? GFS_OWN_CACHE_LEAST : GFS_FIRST_CACHE_LEAST) / (k + m));
+  atomic_store(&sums->most[k],
+               alike ? GFS_OWN_CACHE_LEAST / (k + m) : gfs_limits_here()->first_cache / k);
   if (gfs_dispatch_isa() != isa)
     atomic_store(&sums->most[k], 0);
 }
@@ -116,6 +117,10 @@ static GFS_NOT_INLINED gfsmith_status generate_any(unsigned k, unsigned m, size_
     return GFSMITH_EINVAL;
   gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, k + m, len);
   path = gfs_path_probed(path, k + m, len, data, k);
+  /* A kernel that is tuned for `second` may store around the cache, which pays if the data come
+   * from there. Short calls (enter_short) have the same limit. */
+  if (path == GFS_PATH_second && gfs_fit(k, len, gfs_limits_here()->first_cache))
+    path = GFS_PATH_cached;
   gfs_raid_pass pass;
   gfsmith_status status = gfs_raid_generator(&pass, k, m, path);
   if (status == GFSMITH_OK)

@@ -14,14 +14,15 @@ static gfs_isal_table *claim_met_table(void) {
   return number < GFS_ISAL_MET_TABLES ? &gfs_isal_met_tables[number] : NULL;
 }
 
-void gfs_isal_meet(const uint8_t *entries, size_t inputs, size_t outputs, gfsmith_kernel *kernel) {
+void gfs_isal_meet(const uint8_t *entries, size_t inputs, size_t outputs,
+                   gfsmith_kernel *const *kernel) {
   if (inputs > GFS_ISAL_MET_INPUTS || gfs_isal_met(inputs, outputs) - 1 < GFS_ISAL_MET_TABLES)
     return;
   bool fits = kernel != NULL && inputs * outputs <= GFS_ISAL_MET_ENTRIES;
   gfs_isal_table *table = fits ? claim_met_table() : NULL;
   unsigned char state = GFS_ISAL_MET_IN_VAIN;
   if (table != NULL) {
-    table->kernel = kernel;
+    memcpy(table->kernel, kernel, sizeof table->kernel);
     for (size_t n = 0; n < inputs * outputs; n++)
       table->matrices[n] = gfs_isal_first_copy(entries + n * GFS_ISAL_ENTRY);
     state = (unsigned char)(table - gfs_isal_met_tables + 1);

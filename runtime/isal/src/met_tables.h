@@ -23,8 +23,8 @@ enum { GFS_ISAL_MET_TABLES = 8 };
 enum { GFS_ISAL_MET_NOTHING = 0, GFS_ISAL_MET_IN_VAIN = 255 };
 
 typedef struct gfs_isal_table {
-  gfsmith_kernel *kernel;                  /* of the known matrix, in cache */
-  uint64_t matrices[GFS_ISAL_MET_ENTRIES]; /* the first copy of each entry */
+  gfsmith_kernel *kernel[GFS_PATH_second + 1]; /* of the known matrix, by path */
+  uint64_t matrices[GFS_ISAL_MET_ENTRIES];     /* the first copy of each entry */
 } gfs_isal_table;
 
 extern gfs_isal_table gfs_isal_met_tables[GFS_ISAL_MET_TABLES];
@@ -49,11 +49,11 @@ static inline uint64_t gfs_isal_differ(const uint8_t *entries, const uint64_t *m
   return gfs_isal_first_copy(entries + n * GFS_ISAL_ENTRY) ^ matrices[n];
 }
 
-/* The kernel of the matrix with this number (gfs_isal_met) if these are its `count` entries; else
- * NULL. Four at a time, because a short call takes little longer than the comparison, and with an
- * exit for each, because a comparison and its jump are one operation. */
+/* The kernel of the matrix with this number (gfs_isal_met) for a path in cache if these are its
+ * `count` entries; else NULL. Four at a time, because a short call takes little longer than the
+ * comparison, and with an exit for each, because a comparison and its jump are one operation. */
 static inline gfsmith_kernel *gfs_isal_met_kernel(unsigned number, const uint8_t *entries,
-                                                  size_t count) {
+                                                  size_t count, gfs_path path) {
   const gfs_isal_table *table = &gfs_isal_met_tables[number - 1];
   const uint64_t *matrices = table->matrices;
   const uint64_t *end = matrices + count;
@@ -64,11 +64,12 @@ static inline gfsmith_kernel *gfs_isal_met_kernel(unsigned number, const uint8_t
   for (; matrices != end; matrices++, entries += GFS_ISAL_ENTRY)
     if (gfs_isal_differ(entries, matrices, 0) != 0)
       return NULL;
-  return table->kernel;
+  return table->kernel[path];
 }
 
-/* Keep the known matrix of these entries, which have the form MATRICES; kernel: its kernel, or NULL
- * if they are no known matrix. */
-void gfs_isal_meet(const uint8_t *entries, size_t inputs, size_t outputs, gfsmith_kernel *kernel);
+/* Keep the known matrix of these entries, which have the form MATRICES; kernel: its kernel for each
+ * path in cache, or NULL if they are no known matrix. */
+void gfs_isal_meet(const uint8_t *entries, size_t inputs, size_t outputs,
+                   gfsmith_kernel *const *kernel);
 
 #endif

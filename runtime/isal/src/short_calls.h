@@ -83,9 +83,10 @@ static inline gfsmith_kernel *gfs_isal_met_dot(int len, int k, int rows, const u
       (size_t)len * (size_t)(k + rows) > GFS_FIRST_CACHE_LEAST)
     return NULL;
   unsigned met = gfs_isal_met((size_t)k, (size_t)rows);
-  gfsmith_kernel *kernel = met - 1 < GFS_ISAL_MET_TABLES
-                               ? gfs_isal_met_kernel(met, entries, (size_t)k * (size_t)rows)
-                               : NULL;
+  gfsmith_kernel *kernel =
+      met - 1 < GFS_ISAL_MET_TABLES
+          ? gfs_isal_met_kernel(met, entries, (size_t)k * (size_t)rows, GFS_PATH_cached)
+          : NULL;
   if (kernel != NULL)
     return kernel;
   bool searched = len <= GFS_ISAL_UNSEARCHED && met != GFS_ISAL_MET_NOTHING;

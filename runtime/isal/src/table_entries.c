@@ -100,6 +100,9 @@ static inline void to_affine(const uint8_t *entry, uint8_t *to) {
   memcpy(to, gfs_isal_is_matrices(entry) ? entry : gfs_isal_matrices[entry[1]], 8);
 }
 
+/* The same for an entry of the form MATRICES. */
+static inline void first_copy(const uint8_t *entry, uint8_t *to) { memcpy(to, entry, 8); }
+
 static inline void to_nibble(const uint8_t *entry, uint8_t *to) {
   if (gfs_isal_is_matrices(entry))
     gfs_isal_products(gfs_isal_coefficient(entry), to);
@@ -123,6 +126,18 @@ static inline void to_bitplane(const uint8_t *entry, uint8_t *to) {
   }
 }
 
+bool gfs_isal_rows_are_matrices(const uint8_t *entries, size_t stride, size_t inputs,
+                                size_t outputs) {
+  for (; outputs > 0; outputs--, entries += stride * GFS_ISAL_ENTRY) {
+    const uint8_t *entry = entries;
+    for (size_t left = inputs; left > 0 && !gfs_isal_is_matrices(entry);
+         left--, entry += GFS_ISAL_ENTRY)
+      if (entry[1] != 0)
+        return false;
+  }
+  return true;
+}
+
 /* One loop for each format, so that the compiler inlines its body. */
 #define EACH(convert, bytes)                                                                       \
   for (size_t j = 0; j < inputs; j++, entries += GFS_ISAL_ENTRY) {                                 \
@@ -135,7 +150,11 @@ void gfs_isal_gather(gfs_format format, const uint8_t *entries, size_t stride, s
                      size_t outputs, uint8_t *tables) {
   switch (format) {
   case GFS_FORMAT_affine:
-    EACH(to_affine, 8)
+    if (gfs_isal_rows_are_matrices(entries, stride, inputs, outputs)) {
+      EACH(first_copy, 8)
+    } else {
+      EACH(to_affine, 8)
+    }
     break;
   case GFS_FORMAT_nibble:
     EACH(to_nibble, 32)

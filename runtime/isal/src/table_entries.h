@@ -52,6 +52,11 @@ void gfs_isal_products(uint8_t c, uint8_t *entry);
  * set as its best; NULL: on one without any. */
 void gfs_isal_entry(const gfs_isa *isa, uint8_t c, uint8_t *entry);
 
+/* Do rows of `inputs` entries, `stride` entries apart, begin with entries of the form MATRICES? Of
+ * a row, only the entries up to the first that is not 0 are read. */
+bool gfs_isal_rows_are_matrices(const uint8_t *entries, size_t stride, size_t inputs,
+                                size_t outputs);
+
 /* Write the tables of `outputs` rows of `inputs` entries, rows being `stride` entries apart, in the
  * kernels' format: source by source, inputs * outputs * gfs_tables_entry(format) bytes. */
 void gfs_isal_gather(gfs_format format, const uint8_t *entries, size_t stride, size_t inputs,

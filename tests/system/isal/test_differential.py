@@ -69,6 +69,14 @@ MUTANTS = (
         "ec_encode_data",
     ),
     (Mutant("outputs == 1", "outputs > 0", within="compared"), "gfni_avx512", "ec_encode_data"),
+    (Mutant("memcpy(to, entry, 8);", "memcpy(to, entry, 7);"), "gfni_avx512", "ec_encode_data"),
+    (
+        Mutant(
+            "gfs_isal_rows_are_matrices(entries, stride, inputs, outputs)", "true", within="gfs_isal_gather"
+        ),
+        "gfni_avx512",
+        "ec_encode_data",
+    ),
     (Mutant("operation = GFS_OPERATION_mad;", ";"), "avx2", "ec_encode_data"),
     (Mutant("call->src + from", "call->src"), "avx2", "ec_encode_data"),
     (Mutant("call->dst + b->first", "call->dst"), "avx2", "ec_encode_data"),

@@ -8,13 +8,13 @@ import ctypes
 import ctypes.util
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from tests.support.compiler import Compiler
-from tests.support.library import EINVAL, ETOOMANY, OK, Api, Arena, Bytes, encode, products
+from tests.support.library import EINVAL, ETOOMANY, OK, Api, Arena, Bytes, encode, placed, products
 from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
@@ -81,6 +81,19 @@ def test_parities_are_those_of_galois(api: Api, isa: str, k: int, m: int) -> Non
         arena = Arena(wiped)
         assert generate(api, k, m, length, arena.pointers()) == OK
         arena.expect(shards)
+
+
+@pytest.mark.parametrize("m", NAMES)
+@pytest.mark.parametrize("offset", [0, 1])
+def test_around_the_first_cache(api: Api, m: int, offset: int) -> None:
+    """Data that do not fit into it: on some CPUs stores around the cache, which need 64-byte alignment."""
+    for k, room, more in product((2, 8, 10), (63 << 9, 48 << 10), (-64, -1, 0, 1, 4096)):
+        length = room // k + more
+        shards, rows = stripe(k, m, length), placed(k + m, length, offset)
+        rows[:k] = shards[:k]
+        pointers = (ctypes.c_void_p * (k + m))(*(row.ctypes.data for row in rows))
+        assert generate(api, k, m, length, pointers) == OK
+        assert (rows == shards).all()
 
 
 @pytest.mark.parametrize("m", NAMES)

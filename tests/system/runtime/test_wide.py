@@ -16,7 +16,7 @@ from tests.oracle import wide as oracle
 from tests.oracle.peers import Request, peer
 from tests.support.compiler import Compiler
 from tests.support.levels import share
-from tests.support.library import EINVAL, ETOOMANY, OK, Api, Bytes
+from tests.support.library import EINVAL, ETOOMANY, OK, Api, Bytes, placed
 from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
@@ -171,14 +171,6 @@ def test_lengths_around_a_slice(api: Api, isa: str, code: str, k: int, m: int, r
         assert np.array_equal(wide.encode(data[:, start : start + 64]), whole[:, start : start + 64])
     check_repair(wide, np.concatenate([data, whole]), np.arange(5))
     wide.close()
-
-
-def placed(rows: int, length: int, offset: int) -> Bytes:
-    """Return rows of zeros that begin so many bytes behind a cache line."""
-    pitch = (length + 127) // 64 * 64
-    memory = np.zeros(rows * pitch + 64, dtype=np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + rows * pitch].reshape(rows, pitch)[:, offset : offset + length]
 
 
 @pytest.mark.parametrize("offset", [0, 16, 33])
