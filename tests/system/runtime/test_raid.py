@@ -87,7 +87,7 @@ def test_parities_are_those_of_galois(api: Api, isa: str, k: int, m: int) -> Non
 @pytest.mark.parametrize("offset", [0, 1])
 def test_around_the_first_cache(api: Api, m: int, offset: int) -> None:
     """Data that do not fit into it: on some CPUs stores around the cache, which need 64-byte alignment."""
-    for k, room, more in product((2, 8, 10), (63 << 9, 48 << 10), (-64, -1, 0, 1, 4096)):
+    for k, room, more in product((2, 8, 10), (63 << 9, 48 << 10, 60_800), (-64, -1, 0, 1, 4096)):
         length = room // k + more
         shards, rows = stripe(k, m, length), placed(k + m, length, offset)
         rows[:k] = shards[:k]
