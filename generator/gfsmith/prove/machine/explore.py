@@ -376,7 +376,7 @@ class Explorer:
                 state.vectors[register] = invariant.junk(self.arch.vector_bytes)
         ranges = [self._value_range(s, instr) for s in record.seen[:2]]
         record.bounds = min(r[0] for r in ranges), max(r[1] for r in ranges)
-        flags, condition = self.arch.test(state, instr)
+        flags, condition = self._tested(state, instr)
         if not isinstance(flags, Difference):
             raise Unsupported("a loop whose condition does not change by the same amount in each iteration")
         state.facts.assume(subtract(flags.left, flags.right), *record.bounds)
@@ -401,8 +401,17 @@ class Explorer:
         if low < record.bounds[0] or high > record.bounds[1]:
             raise Unsupported("the bounds of a loop's counter are not invariant")
 
+    def _tested(self, state: State, instr: Instruction) -> tuple[Flags, Condition]:
+        """Return the flags and the condition of a branch in a state that is not the path's. Raises Unsupported
+        instead of Choice, by which the path would go on with both signs of a number of that state, and
+        arrive here again without end."""
+        try:
+            return self.arch.test(state, instr)
+        except Choice as choice:
+            raise Unsupported(f"a loop whose condition depends on the sign of {choice.value}") from None
+
     def _value_range(self, state: State, instr: Instruction) -> tuple[Bound, Bound]:
-        decision = decide(state, *self.arch.test(state, instr))
+        decision = decide(state, *self._tested(state, instr))
         if not isinstance(decision, Split):
             raise Unsupported("a loop that ends only in some iterations")
         return state.facts.range(decision.value)
