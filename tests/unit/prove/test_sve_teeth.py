@@ -20,11 +20,12 @@ from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.verdict import Status
 from tests.support.specs import make_spec
 from tests.unit.prove.aarch64.bits import changed_bits
-from tests.unit.prove.aarch64.compile import NAME, assemble
+from tests.unit.prove.aarch64.compile import CLANG, NAME, assemble
 from tests.unit.prove.aarch64.execute import Program, build
 from tests.unit.prove.aarch64.wrong import Change
 from tests.unit.prove.aarch64.wrong_sve import AT_ONE_LENGTH, BY_LENGTH, EQUIVALENT, REFUTED, UNSUPPORTED
 from tests.unit.prove.assembly import edit
+from tests.unit.prove.compiled import assembled, listing, named
 
 TEXT = (Path(__file__).parent / "aarch64" / "dot_2x1_sve2.s").read_text(encoding="utf-8")
 LINES = [line.strip() for line in TEXT.splitlines()]
@@ -108,6 +109,19 @@ def test_a_length_that_does_not_exist(tmp_path: Path) -> None:
     report = prove(assemble(TEXT, tmp_path, ASSEMBLER), (8, 24))
     assert report.status is Status.UNSUPPORTED
     assert "no permitted length" in report.reason
+
+
+def test_a_loop_that_no_induction_closes_ends_the_proof(tmp_path: Path) -> None:
+    """The loop over the sources is left in its middle, too, so each iteration has another branch."""
+    spec = named("sve", "mad_nx1")
+    inside, product = "\tsub\tx13, x0, x8\n", "\ttbl\tz2.b, { z4.b }, z2.b\n"
+    text = listing(spec, CLANG)
+    assert text.count(inside) == 1 and product in text
+    wrong = text.replace(inside, f".Linside:\n{inside}").replace(product, "\tcbz\tx1, .Linside\n", 1)
+    image = assembled(wrong, tmp_path, ASSEMBLER)
+    contract = contract_of(spec, "aapcs64")
+    report = prove_code(contract, image, spec.symbol, False, max_steps=5_000, vector_bytes=(16,))
+    assert (report.status, "too many undecided branches" in report.reason) == (Status.UNSUPPORTED, True), report
 
 
 def _code(folder: Path) -> bytes:

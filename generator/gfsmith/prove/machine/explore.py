@@ -44,6 +44,7 @@ from gfsmith.prove.verdict import Refutation
 
 MAX_STEPS = 5_000_000
 _MAX_ITERATIONS = 4096  #: of a loop that is not closed by induction though its end depends on the length
+_MAX_SPLITS = 256  #: undecided branches on a path; proofs of kernels have at most 9
 _MAX_TRIES = 3
 _ENUMERATED = 8  #: blocks: a branch over a wider range of values, backwards, is a loop to be closed
 
@@ -148,7 +149,8 @@ class Explorer:
                 settle(state)
             except Contradiction:
                 continue
-            self._paths.append(Path(path.ip, state, dict(path.loops), path.iterations))
+            loops = dict(path.loops)
+            self._paths.append(Path(path.ip, state, loops, path.iterations, splits=path.splits))
 
     def _next(self) -> Path | None:
         while self._exits and not self._paths:
@@ -227,6 +229,9 @@ class Explorer:
         low, high = path.state.facts.range(decision.value)
         if high - low > _ENUMERATED * self.contract.block and self._is_loop(instr, decision):
             return self._loop(path, instr, decision)
+        path.splits += 1
+        if path.splits > _MAX_SPLITS:
+            raise Unsupported("too many undecided branches, as in a loop that no induction closes")
         sides: tuple[Node, Node] = [], []
         path.node[:] = ["split", path.ip - self.origin, *sides]
         self._take(path, instr.target, decision.value, decision.taken, sides[0])
@@ -279,7 +284,7 @@ class Explorer:
             except Contradiction:
                 node[:] = ["never"]
                 continue
-            self._paths.append(Path(ip, each, dict(path.loops), node=node))
+            self._paths.append(Path(ip, each, dict(path.loops), node=node, splits=path.splits))
 
     def _parts(self, low: Bound, high: Bound) -> list[tuple[Bound, Bound]]:
         """Return the values low..high, cut into parts, each of which is followed as one; the last part is

@@ -37,10 +37,12 @@ class Path:
     guesses: tuple[Record, ...] = ()
     visited: set[int] = field(default_factory=set)
     node: list[Any] = field(default_factory=list)
+    splits: int = 0
 
     def __post_init__(self) -> None:
         """guesses: those on which the path depends. visited: the instructions that it has come to. node: the
-        part of the certificate for the rest of the path (certificate.py)."""
+        part of the certificate for the rest of the path (certificate.py). splits: the undecided branches so
+        far, without those that close a loop by induction."""
         self.guesses = tuple(record for record in self.loops.values() if record.guess is not None)
 
     @property
