@@ -125,6 +125,8 @@ def test_unknown_instructions_are_not_proved(tmp_path: Path) -> None:
         ("mfcr 12", "no semantics"),
         ("vmrghb 0, 1, 2", "no semantics"),
         ("vperm 0, 0, 1, 2", "in two tables"),
+        ("bc 5, 2, .+4", "bne"),  # with a reserved hint
+        ("bc 17, 0, .+4", "bdnz"),
     ):
         report = prove(assemble(TEXT.replace(_RETURN, f"    {line}\n{_RETURN}"), tmp_path, ASSEMBLER))
         assert (report.status, reason in report.reason) == (Status.UNSUPPORTED, True), report.reason

@@ -34,6 +34,7 @@ _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)")
 BITS = ("lt", "gt", "eq", "so")
 _BC, _B, _XL = 16, 18, 19  #: primary opcodes of branches
 _BCLR = 16  #: of the last, its extended opcode
+_LIKELY_TEST, _LIKELY_COUNT = 2, 8  #: bit a of the options of a branch, which states that bit t is a hint
 WORD, PREFIXED = 4, 8  #: bytes of an instruction, and of one with a prefix
 _PREFIX = 1  #: primary opcode of prefixes
 #: The bits of xxeval that are fixed, prefix first (Power ISA 3.1, 8RR-form with an immediate).
@@ -152,6 +153,8 @@ def _branch(word: int, target: int) -> Branch | None:
     tests, counts = not options & 16, not options & 4
     if tests and counts:
         return Branch(target, links=True)  # no compiler makes these: not understood, as a call is
+    if tests != counts and options & 1 and not options & (_LIKELY_TEST if tests else _LIKELY_COUNT):
+        return Branch(target, links=True)  # at = 01: a reserved hint makes the form invalid
     bit = Bit(f"cr{number >> 2}", BITS[number & 3]) if tests else None
     return Branch(target, bit, bool(options & 8), counts, bool(options & 2), returns, links)
 
