@@ -59,7 +59,7 @@ int *jerasure_matrix_multiply(int *m1, int *m2, int r1, int c1, int r2, int c2, 
 
 /* Bytes added, multiplied and copied since the last call. */
 void jerasure_get_stats(double *fill_in);
-int jerasure_autoconf_test();
+int jerasure_autoconf_test(void);
 
 #ifdef __cplusplus
 }

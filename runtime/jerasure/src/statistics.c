@@ -18,4 +18,4 @@ void jerasure_get_stats(double *fill_in) {
     fill_in[n] = (double)atomic_exchange_explicit(&total[n], 0, memory_order_relaxed);
 }
 
-int jerasure_autoconf_test() { return 0; }
+int jerasure_autoconf_test(void) { return 0; }

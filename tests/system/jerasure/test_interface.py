@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import needs
 from tests.system.isal.support import run, with_library
 from tests.system.jerasure.support import CLIENTS, HEADERS, REAL, REAL_HEADERS, STRICT
 
@@ -52,15 +53,15 @@ def test_the_headers_declare_the_same(shim: Path, tmp_path: Path) -> None:
         assert run([str(program)], env=with_library(library.parent)) == "245 4107\n"
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "g++"])
+@pytest.mark.parametrize("compiler", needs.params(["gcc", "g++", "clang-19"]))
 def test_a_client_compiles_against_our_headers(shim: Path, tmp_path: Path, compiler: str) -> None:
     source = (
         "\n".join(f"#include <{part}>" for part in PARTS)
-        + "\nint main() { return galois_inverse(1, 8) - 1; }\n"
+        + "\nint main(void) { return galois_inverse(1, 8) - 1; }\n"
     )
     program = tmp_path / ("client.cpp" if compiler == "g++" else "client.c")
     program.write_text(source)
-    flags = ["-Wall", "-Wextra", "-Werror", "-I", str(HEADERS)]
+    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", str(HEADERS)]
     run([compiler, *flags, str(program), str(shim), "-o", str(tmp_path / "client")])
     run([str(tmp_path / "client")], env=with_library(shim.parent))
 
