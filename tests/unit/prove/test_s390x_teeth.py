@@ -120,7 +120,7 @@ def test_unknown_instructions_are_not_proved(line: str, text: str, tmp_path: Pat
 
 
 def test_a_loop_over_the_low_half_of_a_length_ends_the_proof(tmp_path: Path) -> None:
-    """A comparison of 32 bits asks for the sign of a number with a loop's counter, which splits no path."""
+    """A comparison of 32 bits depends on the sign of a number with a loop's counter, which splits no path."""
     spec = named(ISA, "mad_nx6")
     wrong, changes = re.subn(r"\tclgijle\t%r0, 15,", "\tclijle\t%r0, 15,", listing(spec, CLANG))
     assert changes == 1

@@ -407,9 +407,11 @@ class Explorer:
             raise Unsupported("the bounds of a loop's counter are not invariant")
 
     def _tested(self, state: State, instr: Instruction) -> tuple[Flags, Condition]:
-        """Return the flags and the condition of a branch in a state that is not the path's. Raises Unsupported
-        instead of Choice, by which the path would go on with both signs of a number of that state, and
-        arrive here again without end."""
+        """Return the flags and the condition of a branch in another state than the path's.
+
+        Raises Unsupported instead of Choice: the path would be split by the sign of a number that it does
+        not have, and arrive here again without end.
+        """
         try:
             return self.arch.test(state, instr)
         except Choice as choice:
