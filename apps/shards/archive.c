@@ -37,6 +37,7 @@ static int spawn(archive *tar, char *const *arguments, int child_end, int as) {
   sigemptyset(&defaults);
   sigaddset(&defaults, SIGPIPE);
   sigaddset(&defaults, SIGXFSZ);
+  sigaddset(&defaults, SIGIO);
   int reason = posix_spawn_file_actions_init(&actions);
   if (reason != 0)
     return reason;

@@ -18,13 +18,35 @@
 
 #define RECORD ".gfsmith-shards.change"
 
-/* File systems without a device whose locks hold for all that may change them: those of one machine
- * (tmpfs, ramfs, btrfs, overlayfs, eCryptfs, UBIFS, ZFS, bcachefs) and those whose servers lock
- * (NFS, CIFS, SMB, Ceph, AFS). man 2 statfs, and the sources of ZFS and bcachefs. */
-static const uint32_t common_locks[] = {
-    0x01021994, 0x858458f6, 0x9123683e, 0x794c7630, 0xf15f,     0x24051905, 0x2fc12fc1,
-    0xca451a4e, 0x6969,     0xff534d42, 0xfe534d42, 0x00c36400, 0x5346414f, 0x6b414653,
-};
+/* File systems of this machine without a device: tmpfs, ramfs, btrfs, overlayfs, eCryptfs, UBIFS,
+ * ZFS, bcachefs. man 2 statfs, and the sources of ZFS and bcachefs. */
+static const uint32_t of_machine[] = {0x01021994, 0x858458f6, 0x9123683e, 0x794c7630,
+                                      0xf15f,     0x24051905, 0x2fc12fc1, 0xca451a4e};
+/* Those whose servers lock: NFS, CIFS, SMB, Ceph, AFS. */
+static const uint32_t of_server[] = {0x6969,     0xff534d42, 0xfe534d42,
+                                     0x00c36400, 0x5346414f, 0x6b414653};
+
+/* The programs for which the locks of a file system hold: all of this machine and clients of its
+ * file servers; all clients of a server; those of this machine only, perhaps. */
+typedef enum reach { MACHINE, SERVER, UNKNOWN } reach;
+
+static bool has_type(const struct statfs *system, const uint32_t *types, size_t count) {
+  bool found = false;
+  for (size_t i = 0; i < count; i++)
+    found |= (uint32_t)system->f_type == types[i];
+  return found;
+}
+
+static reach reach_of(const change *c) {
+  struct statfs system;
+  struct stat info;
+  if (fstatfs(c->folder, &system) != 0 || fstat(c->folder, &info) != 0)
+    return SERVER;
+  if (major(info.st_dev) != 0 ||
+      has_type(&system, of_machine, sizeof of_machine / sizeof *of_machine))
+    return MACHINE;
+  return has_type(&system, of_server, sizeof of_server / sizeof *of_server) ? SERVER : UNKNOWN;
+}
 
 static void close_record(change *c) {
   if (c->record >= 0)
@@ -54,9 +76,23 @@ static int open_record(change *c, bool *left) {
                         : refuse("cannot create a file in %s: %s", c->path, strerror(errno));
 }
 
+/* Take the locks of programs on this machine, and those that its file servers take for their
+ * clients (lockd, smbd), which do not exclude each other: man 2 fcntl. A client of NFS or SMB has
+ * one lock for both. Returns 0, or -1 and errno. */
+static int take_locks(const change *c) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (flock(c->record, LOCK_EX | LOCK_NB) != 0)
+    return -1;
+  if (reach_of(c) != MACHINE || fcntl(c->record, F_OFD_SETLK, &whole) == 0)
+    return 0;
+  bool taken = errno == EAGAIN || errno == EACCES;
+  errno = EWOULDBLOCK;
+  return taken ? -1 : 0; /* some file systems have no such locks */
+}
+
 /* *named: the run that had the lock has not removed the record meanwhile. */
 static int lock(change *c, bool *named) {
-  bool locked = flock(c->record, LOCK_EX | LOCK_NB) == 0;
+  bool locked = take_locks(c) == 0;
   if (!locked && errno == EWOULDBLOCK)
     return refuse("another run is changing %s: run one after the other", c->path);
   int known = locked ? is_named(c) : -1;
@@ -232,27 +268,33 @@ static int recover(change *c) {
   return TOOL_OK;
 }
 
-/* May another machine change this folder without a look at the locks of this one? File systems such
- * as sshfs and 9p have locks of their own in each machine. */
-static bool may_be_remote(const change *c) {
-  struct statfs system;
-  struct stat info;
-  if (fstatfs(c->folder, &system) != 0 || fstat(c->folder, &info) != 0 || major(info.st_dev) != 0)
-    return false;
-  for (size_t i = 0; i < sizeof common_locks / sizeof common_locks[0]; i++)
-    if ((uint32_t)system.f_type == common_locks[i])
-      return false;
-  return true;
+enum { LOOKS = 20, LOOK_MICROSECONDS = 5000 };
+
+/* Has another program of this machine the record open, such as a file server for a run elsewhere?
+ * The locks of that run may hold in its own file system only. The system grants a lease to write
+ * only without such a program. Other commands close the record soon. */
+static bool is_open_elsewhere(const change *c) {
+  bool open = reach_of(c) == MACHINE;
+  for (unsigned n = 0; n < LOOKS && open && !report_interrupted(); n++) {
+    if (n > 0)
+      usleep(LOOK_MICROSECONDS);
+    open = fcntl(c->record, F_SETLEASE, F_WRLCK) != 0 && errno == EAGAIN;
+    fcntl(c->record, F_SETLEASE, F_UNLCK);
+  }
+  return open;
 }
 
-/* A record without a lock: that of an interrupted run, unless its run is on another machine. */
+/* A record without a lock: that of an interrupted run, unless its run is elsewhere. File systems
+ * such as sshfs and 9p have locks of their own in each machine. */
 static int take_over(change *c) {
-  return may_be_remote(c)
-             ? refuse(
-                   "a run on another machine is changing %s, or one was interrupted: if there is "
-                   "none any more, remove %s/" RECORD,
-                   c->path, c->path)
-             : recover(c);
+  if (reach_of(c) == UNKNOWN)
+    return refuse("a run on another machine is changing %s, or one was interrupted: if there is "
+                  "none any more, remove %s/" RECORD,
+                  c->path, c->path);
+  return is_open_elsewhere(c) ? refuse("another run is changing %s, since a program such as a file "
+                                       "server has %s/" RECORD " open: run one after the other",
+                                       c->path, c->path)
+                              : recover(c);
 }
 
 int change_begin(change *c, const char *folder) {
@@ -293,10 +335,22 @@ int change_announce(change *c, const gfsmith_shards_header *set) {
   return TOOL_OK;
 }
 
+/* A run elsewhere that does not have the lock of this one may have taken the record over. */
+static int check_record(const change *c) {
+  int named = is_named(c);
+  if (named < 0)
+    return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(errno));
+  return named > 0
+             ? TOOL_OK
+             : refuse("another run has removed %s/" RECORD ": run one after the other", c->path);
+}
+
 int change_commit(change *c) {
   c->named = true;
   if (flush(c->folder) != 0)
     return refuse("cannot flush %s: %s", c->path, strerror(errno));
+  if (check_record(c) != TOOL_OK)
+    return TOOL_REFUSED;
   if (remove_record(c) != 0)
     return refuse("cannot remove %s/" RECORD ": %s", c->path, strerror(errno));
   c->announced = false;
@@ -308,8 +362,19 @@ int change_commit(change *c) {
                 c->path, strerror(errno));
 }
 
+int change_check(const change *c) {
+  unsigned named, all = c->set.k + c->set.m;
+  bool interrupted;
+  if (count_shards(c, &named, &interrupted) != 0)
+    return refuse("cannot read %s: %s", c->path, strerror(errno));
+  return named == all ? TOOL_OK
+                      : refuse("generation %" PRIu64 " of %s has %u of %u shards in %s, which "
+                               "another run has changed: the old ones stay",
+                               c->set.generation, c->set.name, named, all, c->path);
+}
+
 void change_end(change *c) {
-  if (c->record >= 0 && (!c->announced || roll_back(c) >= 0))
+  if (c->record >= 0 && (!c->announced || roll_back(c) >= 0) && is_named(c) != 0)
     unlinkat(c->folder, RECORD, 0);
   c->complete |= c->announced && c->named;
   close_record(c);

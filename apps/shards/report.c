@@ -69,6 +69,7 @@ void report_catch_signals(void) {
       SIG_IGN; /* a full disk, and a reader that has closed the pipe, become errors of write */
   sigaction(SIGXFSZ, &action, NULL);
   sigaction(SIGPIPE, &action, NULL);
+  sigaction(SIGIO, &action, NULL); /* of a lease that another program ends */
   action.sa_handler = SIG_DFL; /* if it is ignored, the status of tar is lost */
   sigaction(SIGCHLD, &action, NULL);
 }

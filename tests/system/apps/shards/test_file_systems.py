@@ -3,7 +3,9 @@ once, or are damaged."""
 
 from __future__ import annotations
 
+import fcntl
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from tests.system.apps.shards.support import (
     DONE,
     REFUSED,
     WRONG,
+    Stopped,
     Tool,
     content,
     flip,
@@ -20,6 +23,7 @@ from tests.system.apps.shards.support import (
     temporaries,
 )
 
+Faulty = Callable[[str], Tool]
 SHAPE = ("-q", "-k", "4", "-m", "2")
 
 
@@ -153,6 +157,67 @@ def test_a_record_where_locks_hold_for_all_machines(
     """The next run removes the record of an interrupted one."""
     there = left_record(tool, preload, plain_renames, shards, kind)
     assert "generation 2" in there.ok("protect", *SHAPE, "-f", shards.parent / "file", shards)
+
+
+def other_file(folder: Path) -> Path:
+    file = folder / "other"
+    file.write_bytes(content(99))
+    return file
+
+
+def test_a_record_that_a_file_server_has_open(tool: Tool, faulty: Faulty, shards: Path) -> None:
+    """A run elsewhere, whose lock is not seen here, keeps its record and its shards."""
+    file, record = other_file(shards.parent), shards / ".gfsmith-shards.change"
+    faulty("rename:3:KILL").run("protect", *SHAPE, "-f", shards.parent / "file", shards)
+    before = snapshot(shards)
+    with record.open("r+b"):
+        for words in (("protect", *SHAPE, file, shards), ("repair", "-q", shards)):
+            assert f"such as a file server has {record} open" in tool.refusal(*words)
+        assert snapshot(shards) == before
+    assert "generation 2 of file is removed" in tool.ok("protect", *SHAPE, file, shards)
+
+
+def test_a_lock_of_a_file_server(tool: Tool, faulty: Faulty, shards: Path) -> None:
+    """A server locks for its clients by fcntl: neither takes over the record of the other."""
+    file, record = other_file(shards.parent), shards / ".gfsmith-shards.change"
+    run = Stopped(faulty("rename:3:STOP"), "protect", *SHAPE, "-f", shards.parent / "file", shards)
+    before = snapshot(shards)
+    with record.open("r+b") as opened:
+        with pytest.raises(BlockingIOError):
+            fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert run.resume(signal.SIGKILL).status == -signal.SIGKILL
+    with record.open("r+b") as opened:
+        fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assert "another run is changing" in tool.refusal("protect", *SHAPE, file, shards)
+        assert snapshot(shards) == before
+
+
+def test_a_record_that_another_run_takes_over(tool: Tool, faulty: Faulty, shards: Path) -> None:
+    """A run whose lock was lost keeps the old generation, and the record of the other run."""
+    file, record = shards.parent / "file", shards / ".gfsmith-shards.change"
+    run = Stopped(faulty("rename:3:STOP"), "protect", *SHAPE, "-f", file, shards)
+    shard(shards, 0, generation=2).unlink()
+    record.unlink()
+    record.write_bytes(b"that of another run")
+    done = run.resume()
+    assert (done.status, done.stdout) == (REFUSED, ""), done
+    assert done.stderr == f"gfsmith-shards: another run has removed {record}: run one after the other\n"
+    assert record.read_bytes() == b"that of another run"
+    assert sorted(path.name for path in shards.glob("*.gfs")) == [f"file.g1.00{n}.gfs" for n in range(6)]
+    tool.ok("verify", "-q", shards)
+
+
+def test_shards_that_another_run_removes_before_the_end(tool: Tool, faulty: Faulty, shards: Path) -> None:
+    """The old generation stays if the new one is not complete any more."""
+    file = shards.parent / "file"
+    run = Stopped(faulty("unlink:1:STOP"), "protect", *SHAPE, "-f", file, shards)
+    for index in range(3):
+        shard(shards, index, generation=2).unlink()
+    done = run.resume()
+    assert done.status == REFUSED and "6 shards" in done.stdout, done
+    assert "generation 2 of file has 3 of 6 shards" in done.stderr, done
+    assert all(shard(shards, index).exists() for index in range(6))
+    assert tool.run("restore", "-q", shards, "-o", "-").raw == content(999)
 
 
 def test_a_listed_name_without_a_file(tool: Tool, lost_name: Path, shards: Path) -> None:
