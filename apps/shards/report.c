@@ -70,7 +70,7 @@ void report_catch_signals(void) {
   sigaction(SIGXFSZ, &action, NULL);
   sigaction(SIGPIPE, &action, NULL);
   sigaction(SIGIO, &action, NULL); /* of a lease that another program ends */
-  action.sa_handler = SIG_DFL; /* if it is ignored, the status of tar is lost */
+  action.sa_handler = SIG_DFL;     /* if it is ignored, the status of tar is lost */
   sigaction(SIGCHLD, &action, NULL);
 }
 
