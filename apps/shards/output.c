@@ -123,7 +123,7 @@ static void write_back(int fd) {
 }
 
 int file_state(int fd, struct stat *info) {
-  write_back(fd); /* some network file systems set the times then */
+  write_back(fd); /* file systems in user space and some of networks set the times then */
   int failed = fstat(fd, info), reason = errno;
   write_back(fd); /* pages that were changed in between */
   errno = reason;

@@ -109,9 +109,10 @@ int folder_each(int folder, folder_visit *each, void *context);
 bool is_absent(int error);
 /* The part of a path behind its last slash. */
 const char *path_last(const char *path);
-/* The state of a file before its bytes are read. Its pages are written back, since a program that
- * has mapped one sets the times of the file only by the first change after that (not in tmpfs and
- * overlayfs). Returns 0, or -1 and errno. */
+/* The state of a file before or after its bytes are read. Its pages are written back, since a
+ * program that has mapped one sets the times of the file only by the first change after that, and
+ * in file systems in user space by the write-back itself (not in tmpfs and overlayfs). Returns 0,
+ * or -1 and errno. */
 int file_state(int fd, struct stat *info);
 /* Is it the same file, whose bytes and attributes nothing has changed in between? */
 bool file_unchanged(const struct stat *before, const struct stat *now);

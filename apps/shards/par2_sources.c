@@ -197,7 +197,7 @@ static void number_blocks(par2_set *set) {
 /* The state of a file, by its name below the folder. */
 static int look_at(const par2_set *set, size_t file, struct stat *info) {
   int fd = par2_open_below(set->folder, set->files[file].name, O_RDONLY);
-  int failed = fd < 0 ? -1 : fstat(fd, info);
+  int failed = fd < 0 ? -1 : file_state(fd, info);
   int reason = errno;
   if (fd >= 0)
     close(fd);

@@ -296,7 +296,7 @@ static int check_unchanged(const protect *job) {
     return TOOL_OK;
   /* Standard input may begin at another byte than the first one. */
   bool whole = job->input == STDIN_FILENO || (uint64_t)job->info.st_size == job->length;
-  if (whole && fstat(job->input, &info) == 0 && file_unchanged(&job->info, &info))
+  if (whole && file_state(job->input, &info) == 0 && file_unchanged(&job->info, &info))
     return TOOL_OK;
   return refuse("%s changed while it was read", job->source);
 }

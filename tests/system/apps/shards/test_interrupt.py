@@ -557,6 +557,22 @@ def test_mapped_pages_are_written_back_before_a_file_is_read(
         assert tool.run("restore", tmp_path / "out", "-o", "-").raw == file.read_bytes()
 
 
+@pytest.mark.parametrize("command", ["protect", pytest.param("par2", marks=pytest.mark.needs("par2"))])
+def test_mapped_pages_are_written_back_after_a_file_was_read(
+    faulty: Faulty, tmp_path: Path, command: str
+) -> None:
+    """File systems in user space set the times of the file only then. Two write-backs come before."""
+    file = tmp_path / "file"
+    file.write_bytes(content(999))
+    words: tuple[str | Path, ...] = ("protect", *SHAPE, file, tmp_path / "out")
+    if command == "par2":
+        words = ("par2", "create", tmp_path / "set.par2", file)
+    run = Stopped(faulty("writeback:3:STOP"), *words)
+    flip(file, 500)
+    outcome = run.resume()
+    assert outcome.status == REFUSED and "file changed while it was read\n" in outcome.stderr, outcome
+
+
 @pytest.mark.needs("par2")
 def test_a_file_that_changes_after_its_first_bytes_were_read(faulty: Faulty, tmp_path: Path) -> None:
     """Its id in a set of PAR2 has their MD5. The third open is that of the folder, for the next read."""
