@@ -190,37 +190,86 @@ static int plan_output(par2_job *job, size_t f) {
   return status;
 }
 
-/* A file of the set on disk. */
-typedef struct inode {
-  dev_t device;
-  ino_t number;
+/* A file of the set on disk, and its folder. */
+typedef struct entry {
+  struct stat file, folder;
   const char *name;
-} inode;
+} entry;
 
-static int compare_inodes(const void *a, const void *b) {
-  const inode *x = a, *y = b;
-  if (x->device != y->device)
-    return x->device < y->device ? -1 : 1;
-  return x->number == y->number ? 0 : x->number < y->number ? -1 : 1;
+static int compare_inodes(const struct stat *x, const struct stat *y) {
+  if (x->st_dev != y->st_dev)
+    return x->st_dev < y->st_dev ? -1 : 1;
+  return x->st_ino == y->st_ino ? 0 : x->st_ino < y->st_ino ? -1 : 1;
 }
 
-/* In a file system that ignores case, for example, two names can be one file, without hard links:
- * the repair of one would overwrite the other. */
+static int compare_entries(const void *a, const void *b) {
+  const entry *x = a, *y = b;
+  int order = compare_inodes(&x->file, &y->file);
+  if (order == 0)
+    order = compare_inodes(&x->folder, &y->folder);
+  return order != 0 ? order : strcmp(path_last(x->name), path_last(y->name));
+}
+
+/* Open the folder of a file of the set, or return -1. */
+static int open_parent(const par2_set *set, const char *name) {
+  const char *slash = strrchr(name, '/');
+  if (slash == NULL)
+    return open(set->folder, FOLDER & ~O_NOFOLLOW);
+  char parent[PAR2_MOST_NAME + 1];
+  snprintf(parent, sizeof parent, "%.*s", (int)(slash - name), name);
+  return par2_open_below(set->folder, parent, O_RDONLY | O_DIRECTORY);
+}
+
+/* Return whether the file exists. */
+static bool find_entry(const par2_set *set, const char *name, entry *found) {
+  *found = (entry){.name = name};
+  int fd = par2_open_below(set->folder, name, O_RDONLY), folder = open_parent(set, name);
+  bool exists = fd >= 0 && fstat(fd, &found->file) == 0;
+  if (fd >= 0)
+    close(fd);
+  if (folder >= 0) {
+    fstat(folder, &found->folder);
+    close(folder);
+  }
+  return exists;
+}
+
+static int is_last(void *context, const char *listed) {
+  const char *const *name = context;
+  return strcmp(path_last(*name), listed) == 0;
+}
+
+/* Does the folder of a file list it with this name, and not with one that is the same to the file
+ * system? */
+static bool is_listed(const par2_set *set, const char *name) {
+  int folder = open_parent(set, name);
+  bool listed = folder < 0 || folder_each(folder, is_last, &name) != 0;
+  if (folder >= 0)
+    close(folder);
+  return listed;
+}
+
+/* Are two names of one file the same name to the file system, and no hard links? */
+static bool is_same_name(const par2_set *set, const entry *one, const entry *other) {
+  if (one->file.st_nlink == 1)
+    return true;
+  return compare_inodes(&one->folder, &other->folder) == 0 &&
+         (strcmp(path_last(one->name), path_last(other->name)) == 0 || !is_listed(set, one->name) ||
+          !is_listed(set, other->name));
+}
+
+/* In a file system that ignores case, for example, two names can be one file: the repair of one
+ * would overwrite the other. */
 static int check_distinct(const par2_set *set) {
-  inode *all = must_alloc(set->file_count, sizeof *all);
+  entry *all = must_alloc(set->file_count, sizeof *all);
   size_t count = 0;
   int status = TOOL_OK;
-  for (size_t f = 0; f < set->file_count; f++) {
-    struct stat info;
-    int fd = par2_open_below(set->folder, set->files[f].name, O_RDONLY);
-    if (fd >= 0 && fstat(fd, &info) == 0 && info.st_nlink == 1)
-      all[count++] = (inode){info.st_dev, info.st_ino, set->files[f].name};
-    if (fd >= 0)
-      close(fd);
-  }
-  qsort(all, count, sizeof *all, compare_inodes);
+  for (size_t f = 0; f < set->file_count; f++)
+    count += find_entry(set, set->files[f].name, &all[count]);
+  qsort(all, count, sizeof *all, compare_entries);
   for (size_t i = 1; i < count && status == TOOL_OK; i++)
-    if (compare_inodes(&all[i - 1], &all[i]) == 0)
+    if (compare_inodes(&all[i - 1].file, &all[i].file) == 0 &&
+        is_same_name(set, &all[i - 1], &all[i]))
       status = refuse("%s: %s and %s are the same file to this file system", set->name,
                       all[i - 1].name, all[i].name);
   free(all);
@@ -432,15 +481,12 @@ static int rebuild(par2_job *job, const options *opt) {
 /* Remove the folders that were created and are empty, the last one first. */
 static void remove_folders(par2_job *job) {
   while (job->made_count > 0) {
-    char *name = job->made[--job->made_count].name, *slash = strrchr(name, '/');
+    char *name = job->made[--job->made_count].name;
     int parent = job->made[job->made_count].parent;
-    if (slash != NULL)
-      *slash = '\0';
     if (parent < 0)
-      parent = slash != NULL ? par2_open_below(job->set.folder, name, O_RDONLY | O_DIRECTORY)
-                             : open(job->set.folder, FOLDER & ~O_NOFOLLOW);
+      parent = open_parent(&job->set, name);
     if (parent >= 0) {
-      unlinkat(parent, slash != NULL ? slash + 1 : name, AT_REMOVEDIR);
+      unlinkat(parent, path_last(name), AT_REMOVEDIR);
       close(parent);
     }
     free(name);

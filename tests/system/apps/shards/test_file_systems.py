@@ -94,16 +94,32 @@ def test_a_folder_whose_names_differ(tool: Tool, caseless: Tool, tmp_path: Path)
     assert len(snapshot(tmp_path / "again")) == len(snapshot(folder))
 
 
-def test_par2_with_names_that_are_the_same(tool: Tool, caseless: Tool, tmp_path: Path) -> None:
-    """The repair of A must not overwrite a."""
+@pytest.mark.parametrize("links", [False, True], ids=["one_name", "hard_link"])
+def test_par2_with_names_that_are_the_same(tool: Tool, caseless: Tool, tmp_path: Path, links: bool) -> None:
+    """The repair of A must not overwrite a, also if it has a hard link elsewhere, as in backups."""
     for name in "Aa":
         (tmp_path / name).write_bytes(content(3000, ord(name)))
     tool.ok("par2", "create", "-q", "--blocks", "20", "-r", "100", tmp_path / "set.par2", *tmp_path.glob("?"))
     (tmp_path / "A").unlink()
+    if links:
+        (tmp_path / "backup").hardlink_to(tmp_path / "a")
     before = snapshot(tmp_path)
     done = caseless.run("par2", "repair", "-q", tmp_path / "set.par2")
     assert done.status == REFUSED and "are the same file to this file system" in done.stderr
     assert snapshot(tmp_path) == before
+
+
+def test_par2_with_hard_links(tool: Tool, tmp_path: Path) -> None:
+    """Files that are hard links of each other in the set are repaired."""
+    names = [tmp_path / name for name in ("sub/a", "A", "a")]
+    (tmp_path / "sub").mkdir()
+    names[0].write_bytes(content(3000))
+    for each in names[1:]:
+        each.hardlink_to(names[0])
+    tool.ok("par2", "create", "-q", "--blocks", "30", "-r", "100", tmp_path / "set.par2", *names)
+    flip(names[0], 500)
+    tool.ok("par2", "repair", "-q", tmp_path / "set.par2")
+    assert all(each.read_bytes() == content(3000) for each in names)
 
 
 def test_a_kill_before_the_rename(tool: Tool, preload: Path, plain_renames: Path, shards: Path) -> None:
