@@ -13,12 +13,21 @@
 static volatile sig_atomic_t caught;
 static bool muted;
 
+/* Terminals take the controls U+0080 to U+009F in UTF-8, such as CSI, for the beginnings of
+ * commands, too. */
+static bool is_control(const char *c) {
+  unsigned char one = (unsigned char)c[0], next = (unsigned char)c[one == 0xc2];
+  return one < 0x20 || one == 0x7f || (one == 0xc2 && next >= 0x80 && next < 0xa0);
+}
+
 static void print_line(FILE *stream, const char *prefix, const char *format, va_list arguments) {
   char line[8192];
   vsnprintf(line, sizeof line, format, arguments);
   for (char *c = line; *c != '\0'; c++)
-    if ((unsigned char)*c < 0x20 || *c == 0x7f)
+    if (is_control(c)) {
+      c[(unsigned char)*c == 0xc2] = '?'; /* its second byte */
       *c = '?';
+    }
   fprintf(stream, "%s%s\n", prefix, line);
 }
 

@@ -394,12 +394,22 @@ def test_many_long_packets_need_no_memory(tool: Tool, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (DONE, "")
 
 
-def test_control_bytes_in_names_are_not_printed(sanitized: Tool, tmp_path: Path) -> None:
-    files = {b"\x1b[2Jname\n": b"1" * 9}
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("\x1b[2Jname\n", "?[2Jname?"),
+        ("\x9b2Jname\x80\x9f\xa0\xc0", "??2Jname????\xa0\xc0"),  # CSI and others in UTF-8: two bytes each
+        ("name\xc2\x80", "name\xc2??"),
+    ],
+)
+def test_control_bytes_in_names_are_not_printed(
+    sanitized: Tool, tmp_path: Path, name: str, printed: str
+) -> None:
+    files = {name.encode(): b"1" * 9}
     index = write_set(tmp_path, Par2(files, BLOCK, [0]).packets(), files)
-    (tmp_path / "\x1b[2Jname\n").unlink()
+    (tmp_path / name).unlink()
     said = sanitized.run("par2", "verify", "-q", index).stdout
-    assert said.startswith("?[2Jname?: missing")
+    assert said.startswith(f"{printed}: missing")
 
 
 BATCHES = 6
