@@ -16,7 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define RECORD ".gfsmith-shards.change"
+#define RECORD CHANGE_RECORD
 
 /* File systems of this machine without a device: tmpfs, ramfs, btrfs, overlayfs, eCryptfs, UBIFS,
  * ZFS, bcachefs. man 2 statfs, and the sources of ZFS and bcachefs. */
@@ -251,28 +251,11 @@ static int settle(change *c) {
   return TOOL_OK;
 }
 
-/* Remove the record of an interrupted run. This run gets a record of its own, since the shards have
- * the owner of their record. */
-static int recover(change *c) {
-  c->left = true;
-  int found = read_record(c->record, &c->set, &c->owner);
-  if (found < 0)
-    return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(errno));
-  int status = found > 0 ? settle(c) : TOOL_OK;
-  c->left = false;
-  if (status != TOOL_OK)
-    return status;
-  /* Without a set it may be a hard link to any file, which must not be emptied. */
-  if ((found > 0 ? remove_record(c) : unlinkat(c->folder, RECORD, 0)) != 0)
-    return refuse("cannot remove %s/" RECORD ": %s", c->path, strerror(errno));
-  return TOOL_OK;
-}
-
 enum { LOOKS = 20, LOOK_MICROSECONDS = 5000 };
 
 /* Has another program of this machine the record open, such as a file server for a run elsewhere?
  * The locks of that run may hold in its own file system only. The system grants a lease to write
- * only without such a program. Other commands close the record soon. */
+ * only without such a program. Other commands, which read the record, close it soon. */
 static bool is_open_elsewhere(const change *c) {
   bool open = reach_of(c) == MACHINE;
   for (unsigned n = 0; n < LOOKS && open && !report_interrupted(); n++) {
@@ -284,17 +267,38 @@ static bool is_open_elsewhere(const change *c) {
   return open;
 }
 
+/* Remove the record of an interrupted run. This run gets a record of its own, since the shards have
+ * the owner of their record. */
+static int recover(change *c) {
+  c->left = true;
+  int found = read_record(c->record, &c->set, &c->owner);
+  if (found < 0)
+    return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(errno));
+  int status = TOOL_OK;
+  if (found > 0 && is_open_elsewhere(c))
+    status = refuse("another run is changing %s, since a program such as a file server has "
+                    "%s/" RECORD " open: run one after the other",
+                    c->path, c->path);
+  else if (found > 0)
+    status = settle(c);
+  c->left = false;
+  if (status != TOOL_OK)
+    return status;
+  /* Without a set it may be a hard link to any file, which must not be emptied. */
+  if ((found > 0 ? remove_record(c) : unlinkat(c->folder, RECORD, 0)) != 0)
+    return refuse("cannot remove %s/" RECORD ": %s", c->path, strerror(errno));
+  return TOOL_OK;
+}
+
 /* A record without a lock: that of an interrupted run, unless its run is elsewhere. File systems
  * such as sshfs and 9p have locks of their own in each machine. */
 static int take_over(change *c) {
-  if (reach_of(c) == UNKNOWN)
-    return refuse("a run on another machine is changing %s, or one was interrupted: if there is "
-                  "none any more, remove %s/" RECORD,
-                  c->path, c->path);
-  return is_open_elsewhere(c) ? refuse("another run is changing %s, since a program such as a file "
-                                       "server has %s/" RECORD " open: run one after the other",
-                                       c->path, c->path)
-                              : recover(c);
+  return reach_of(c) == UNKNOWN
+             ? refuse(
+                   "a run on another machine is changing %s, or one was interrupted: if there is "
+                   "none any more, remove %s/" RECORD,
+                   c->path, c->path)
+             : recover(c);
 }
 
 int change_begin(change *c, const char *folder) {
@@ -335,21 +339,44 @@ int change_announce(change *c, const gfsmith_shards_header *set) {
   return TOOL_OK;
 }
 
-/* A run elsewhere that does not have the lock of this one may have taken the record over. */
-static int check_record(const change *c) {
-  int named = is_named(c);
-  if (named < 0)
-    return refuse("cannot read %s/" RECORD ": %s", c->path, strerror(errno));
-  return named > 0
-             ? TOOL_OK
-             : refuse("another run has removed %s/" RECORD ": run one after the other", c->path);
+/* Has a shard of the announced set its name? It is opened, since a network file system may have
+ * cached the name. -1 and errno: unknown. */
+static int has_shard(const change *c, unsigned index) {
+  char name[SHARD_NAME];
+  gfsmith_shards_header found;
+  shard_name(name, c->set.name, c->set.generation, index);
+  int shard = open_at(c->folder, name, O_RDONLY);
+  if (shard < 0)
+    return errno == EACCES ? 1 : is_absent(errno) || errno == ESTALE ? 0 : -1;
+  int valid = read_twice(shard, &found), reason = errno;
+  close(shard);
+  errno = reason;
+  if (valid < 0)
+    return medium_failed(reason) ? 1 : -1;
+  return valid > 0 && gfsmith_shards_same_set(&found, &c->set);
+}
+
+/* A run elsewhere that does not see the lock of this one may have taken the record over, and
+ * removed shards. */
+static int check_kept(const change *c) {
+  int kept = is_named(c);
+  if (kept == 0)
+    return refuse("another run has removed %s/" RECORD ": run one after the other", c->path);
+  for (unsigned i = 0; i < c->set.k + c->set.m && kept > 0; i++)
+    kept = has_shard(c, i);
+  if (kept < 0)
+    return refuse("cannot read %s: %s", c->path, strerror(errno));
+  return kept > 0 ? TOOL_OK
+                  : refuse("another run has removed shards of generation %" PRIu64
+                           " of %s from %s: run one after the other",
+                           c->set.generation, c->set.name, c->path);
 }
 
 int change_commit(change *c) {
   c->named = true;
   if (flush(c->folder) != 0)
     return refuse("cannot flush %s: %s", c->path, strerror(errno));
-  if (check_record(c) != TOOL_OK)
+  if (check_kept(c) != TOOL_OK)
     return TOOL_REFUSED;
   if (remove_record(c) != 0)
     return refuse("cannot remove %s/" RECORD ": %s", c->path, strerror(errno));
@@ -360,17 +387,6 @@ int change_commit(change *c) {
     return TOOL_OK;
   return refuse("cannot make generation %" PRIu64 " permanent in %s: %s", c->set.generation,
                 c->path, strerror(errno));
-}
-
-int change_check(const change *c) {
-  unsigned named, all = c->set.k + c->set.m;
-  bool interrupted;
-  if (count_shards(c, &named, &interrupted) != 0)
-    return refuse("cannot read %s: %s", c->path, strerror(errno));
-  return named == all ? TOOL_OK
-                      : refuse("generation %" PRIu64 " of %s has %u of %u shards in %s, which "
-                               "another run has changed: the old ones stay",
-                               c->set.generation, c->set.name, named, all, c->path);
 }
 
 void change_end(change *c) {

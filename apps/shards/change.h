@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define CHANGE_RECORD ".gfsmith-shards.change" /* its name */
+
 typedef struct change {
   const char *path; /* of the folder, not owned */
   int folder;       /* -1: not begun */
@@ -37,12 +39,10 @@ int change_begin(change *c, const char *folder);
 /* Write the header of the new set to the record. Until change_commit its shards count only if all
  * have their names. */
 int change_announce(change *c, const gfsmith_shards_header *set);
-/* All new shards have their names: make these permanent, and complete the set. Refused with
- * `complete`: a power cut may undo this step, so the old shards must stay. */
+/* All new shards have their names: make these permanent, and complete the set. Refused if a run
+ * elsewhere has removed the record or shards; with `complete`: a power cut may undo this step, so
+ * the old shards must stay. */
 int change_commit(change *c);
-/* Are all shards of the complete set there? A run elsewhere may have removed some, if the locks of
- * one hold in its own file system only: then the old shards must stay. */
-int change_check(const change *c);
 /* Remove the shards of an announced set that was not committed, then the record, and unlock. If a
  * shard cannot be removed, the record stays; if none of all can, the set is `complete`. Needed once
  * after change_begin, also if that failed. */

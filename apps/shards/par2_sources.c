@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "change.h"
 #include "output.h"
 #include "par2_hash.h"
 #include "report.h"
@@ -29,7 +30,7 @@ static int add_folder(gathering *to, const char *path) {
     return refuse("cannot read %s: %s", path, strerror(errno));
   for (int i = 0; i < count; i++) {
     const char *name = entries[i]->d_name;
-    if (status == TOOL_OK && is_temporary(name)) {
+    if (status == TOOL_OK && (is_temporary(name) || strcmp(name, CHANGE_RECORD) == 0)) {
       say("%s/%s: left out, because it is a temporary file", path, name);
     } else if (status == TOOL_OK && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
       char *inner = path_join(path, name);

@@ -223,9 +223,7 @@ static int remove_old(protect *job, const char *file, uint64_t named) {
 }
 
 static int remove_generations(protect *job) {
-  int status = job->header.generation > 1 ? change_check(&job->change) : TOOL_OK;
-  if (status == TOOL_OK)
-    status = walk_folder(job, remove_old);
+  int status = walk_folder(job, remove_old);
   return status == TOOL_OK && job->kept[0] != '\0'
              ? refuse("cannot remove %s/%s: %s", job->folder, job->kept, strerror(job->kept_error))
              : status;

@@ -119,7 +119,7 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
     ),
     "readers ignore the record": (Mutant("!is_incomplete(set, file)", "true", within="choose"), hidden),
     "a rename replaces": (Mutant("RENAME_NOREPLACE", "0", within="rename_new"), meanwhile),
-    "no lock": (Mutant("flock(c->record, LOCK_EX | LOCK_NB) == 0", "true"), together),
+    "no lock": (Mutant("take_locks(c) == 0", "true"), together),
     "the lock of a removed record": (Mutant("locked ? is_named(c) : -1", "locked ? 1 : -1"), race),
     "old shards are removed first": (
         Mutant(

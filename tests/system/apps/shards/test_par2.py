@@ -272,13 +272,14 @@ def test_other_sets_in_a_folder_are_left_out(tool: Tool, folder: Folder) -> None
     assert named.stdout.splitlines()[-1].startswith("named.par2: 2 files, ")
 
 
-def test_temporary_files_in_a_folder_are_left_out(tool: Tool, folder: Folder) -> None:
+@pytest.mark.parametrize("name", [".gfsmith-shards.tmp.abcdef", ".gfsmith-shards.change"])
+def test_temporary_files_in_a_folder_are_left_out(tool: Tool, folder: Folder, name: str) -> None:
     """They may be deleted after a crash; a set that has them would be damaged then."""
-    (folder.path / ".gfsmith-shards.tmp.abcdef").write_bytes(b"left behind")
+    (folder.path / name).write_bytes(b"left behind")
     done = tool.run("par2", "create", "-q", *OPTIONS, "all.par2", ".", cwd=folder.path)
     assert (done.status, done.stderr) == (DONE, "")
     said = done.stdout.splitlines()
-    assert said[0] == "./.gfsmith-shards.tmp.abcdef: left out, because it is a temporary file"
+    assert said[0] == f"./{name}: left out, because it is a temporary file"
     assert said[-1].startswith(f"all.par2: {len(FILES)} files, ")
 
 
