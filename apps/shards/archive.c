@@ -147,19 +147,91 @@ static int count_one(const char *path, const struct stat *info, int type, struct
 
 enum { DESCRIPTORS = 32 }; /* of nftw */
 
+/* Folders that this user must not read, and is about to read nevertheless. */
+typedef struct closed_folder {
+  char *path;
+  mode_t mode;
+} closed_folder;
+
+static struct {
+  closed_folder *list;
+  size_t count;
+} closed;
+
+/* Open a folder to its owner, and note its permissions. */
+static int open_closed(const char *path, const struct stat *info, int type, struct FTW *walk) {
+  (void)walk;
+  if ((type != FTW_D && type != FTW_DNR) || (info->st_mode & S_IRWXU) == S_IRWXU)
+    return 0;
+  closed_folder *list = realloc(closed.list, (closed.count + 1) * sizeof *list);
+  closed.list = list != NULL ? list : closed.list;
+  char *copy = strdup(path);
+  if (list == NULL || copy == NULL || chmod(path, (info->st_mode | S_IRWXU) & 07777) != 0) {
+    free(copy);
+    return -1;
+  }
+  closed.list[closed.count++] = (closed_folder){copy, info->st_mode & 07777};
+  return 0;
+}
+
+/* Open all folders to their owner; those in closed ones are found in later walks. */
+static int open_all(const char *folder) {
+  size_t opened;
+  int failed;
+  do {
+    opened = closed.count;
+    failed = nftw(folder, open_closed, DESCRIPTORS, FTW_PHYS);
+  } while (!failed && closed.count > opened);
+  return failed;
+}
+
+/* Give folders their permissions back, the inner ones first. */
+static int close_again(void) {
+  int failed = 0;
+  for (size_t i = closed.count; i-- > 0;)
+    if (chmod(closed.list[i].path, closed.list[i].mode) != 0)
+      failed = -1;
+  return failed;
+}
+
+static void free_closed(void) {
+  for (size_t i = 0; i < closed.count; i++)
+    free(closed.list[i].path);
+  free(closed.list);
+  closed.list = NULL;
+  closed.count = 0;
+}
+
+static int count_once(const char *folder) {
+  there.files = 0;
+  there.hidden = false;
+  return nftw(folder, count_one, DESCRIPTORS, FTW_PHYS);
+}
+
+/* Count the files, also in folders that this user must not read. Returns 0, or -1 and errno: then
+ * the folder is removed. */
+static int count_files(const char *folder) {
+  int failed = count_once(folder);
+  if (!failed && there.hidden)
+    failed = open_all(folder) != 0 || count_once(folder) != 0 || close_again() != 0;
+  int reason = there.hidden ? EACCES : errno;
+  free_closed();
+  errno = reason;
+  return failed || there.hidden ? -1 : 0;
+}
+
 /* A file system that ignores case, for example, has one file for two names: the last one. */
 static int check_names(const archive *tar) {
   size_t names = count_names(tar, tar->names);
   if (names == 0)
     names = count_names(tar, tar->errors);
-  there.files = 0;
-  there.hidden = false;
-  if (nftw(tar->folder, count_one, DESCRIPTORS, FTW_PHYS) != 0 || there.hidden ||
-      there.files >= names)
-    return TOOL_OK;
-  return refuse("%zu names are in the folder, and %zu can be restored here: to this file system, "
-                "some of them are the same, such as those that differ in case only",
-                names, there.files);
+  if (count_files(tar->folder) != 0)
+    return refuse("cannot read the restored folder: %s", strerror(errno));
+  return there.files >= names
+             ? TOOL_OK
+             : refuse("%zu names are in the folder, and %zu can be restored here: to this file "
+                      "system, some of them are the same, such as those that differ in case only",
+                      names, there.files);
 }
 
 static uint64_t mix(uint64_t sum, uint64_t value) {
@@ -279,14 +351,8 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
   return 0;
 }
 
-static int open_up(const char *path, const struct stat *info, int type, struct FTW *walk) {
-  (void)walk;
-  if (type == FTW_D || type == FTW_DNR)
-    chmod(path, (info->st_mode | S_IRWXU) & 07777);
-  return 0;
-}
-
 void remove_folder(const char *folder) {
-  nftw(folder, open_up, DESCRIPTORS, FTW_PHYS);
+  open_all(folder);
+  free_closed();
   nftw(folder, remove_one, DESCRIPTORS, FTW_PHYS | FTW_DEPTH);
 }
