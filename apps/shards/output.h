@@ -67,7 +67,8 @@ const char *output_name(const output *out, const char *path);
 /* Make the names in a folder permanent: the open folder `at`, or at AT_FDCWD the one of this path.
  */
 int output_flush_folder(int at, const char *folder);
-/* Make everything below a folder permanent, with the rest of its file system. */
+/* Make everything below a folder permanent, with the rest of its file system, or file by file in
+ * one in user space. */
 int output_flush_tree(const char *folder);
 /* Free the outputs, and remove uncommitted files. Zeroed outputs are skipped. */
 void output_discard(output *outs, size_t count);

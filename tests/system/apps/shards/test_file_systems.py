@@ -3,13 +3,17 @@ once, or are damaged."""
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
+import io
 import signal
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.oracle.shard_format import Shape, split
 from tests.system.apps.shards.support import (
     DONE,
     REFUSED,
@@ -80,6 +84,47 @@ def test_a_folder_whose_names_are_the_same(
     said = caseless.refusal("restore", "-q", tmp_path / "shards", "-o", tmp_path / "again")
     assert "to this file system, some of them are the same" in said
     assert snapshot(tmp_path) == before
+
+
+def without_root() -> None:
+    """Permissions do not bind root with CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH (man 2 prctl)."""
+    for capability in (1, 2):
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+
+
+def archive_of(modes: dict[str, int]) -> bytes:
+    """Return an archive of A, a and folders with these permissions, each with a file `x`."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, mode in {".": 0o755, **modes}.items():
+            entry = tarfile.TarInfo(f"./{name}")
+            entry.type, entry.mode = tarfile.DIRTYPE, mode
+            archive.addfile(entry)
+            archive.addfile(tarfile.TarInfo(f"./{name}/x"))
+        for name in ("A", "a"):
+            archive.addfile(tarfile.TarInfo(f"./{name}"))
+    return raw.getvalue()
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_a_folder_with_some_that_the_user_must_not_read(
+    tool: Tool, caseless: Tool, tmp_path: Path, same: bool
+) -> None:
+    """Root can protect it, and its owner restore it. The names in these folders are counted, too."""
+    modes = {"closed": 0o300, "closed/again": 0o300, "open": 0o755}
+    shards, target = tmp_path / "shards", tmp_path / "again"
+    shards.mkdir()
+    form = Shape("cauchy", 4, 2, 64, content=1)
+    for index, stream in enumerate(split(form, archive_of(modes))):
+        shard(shards, index).write_bytes(stream)
+    program = caseless if same else tool
+    done = program.run("restore", "-q", shards, "-o", target, before=without_root)
+    if same:
+        assert done.status == REFUSED and "10 names are in the folder, and 9 can be restored" in done.stderr
+        assert not target.exists() and not temporaries(tmp_path)
+        return
+    assert (done.status, done.stderr) == (DONE, "")
+    assert {name: (target / name).stat().st_mode & 0o7777 for name in modes} == modes
 
 
 def test_a_folder_whose_names_differ(tool: Tool, caseless: Tool, tmp_path: Path) -> None:
@@ -226,14 +271,35 @@ def test_a_record_that_another_run_takes_over(tool: Tool, faulty: Faulty, shards
 def test_shards_that_another_run_removes_before_the_end(tool: Tool, faulty: Faulty, shards: Path) -> None:
     """The old generation stays if the new one is not complete any more."""
     file = shards.parent / "file"
-    run = Stopped(faulty("unlink:1:STOP"), "protect", *SHAPE, "-f", file, shards)
+    run = Stopped(faulty("rename:6:STOP"), "protect", *SHAPE, "-f", file, shards)
     for index in range(3):
         shard(shards, index, generation=2).unlink()
     done = run.resume()
-    assert done.status == REFUSED and "6 shards" in done.stdout, done
-    assert "generation 2 of file has 3 of 6 shards" in done.stderr, done
-    assert all(shard(shards, index).exists() for index in range(6))
-    assert tool.run("restore", "-q", shards, "-o", "-").raw == content(999)
+    assert (done.status, done.stdout) == (REFUSED, ""), done
+    assert "another run has removed shards of generation 2 of file from" in done.stderr, done
+    assert sorted(path.name for path in shards.iterdir()) == [f"file.g1.00{n}.gfs" for n in range(6)]
+    tool.ok("verify", "-q", shards)
+
+
+def test_a_restored_folder_in_user_space(
+    tool: Tool, preload: Path, plain_renames: Path, tmp_path: Path
+) -> None:
+    """Each file is flushed there, since syncfs does not reach the program of the file system."""
+    folder, flushed = tmp_path / "folder", tmp_path / "flushed"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "one").write_bytes(content(99))
+    (folder / "link").symlink_to("nowhere")
+    tool.ok("protect", "-q", *SHAPE, folder, tmp_path / "shards")
+    remote = {"LD_PRELOAD": f"{preload}:{plain_renames}", "SHARDS_FLUSHED": str(flushed)}
+    for kind, expected in (("65735546", True), ("01021994", False)):
+        flushed.unlink(missing_ok=True)
+        target = tmp_path / kind
+        Tool(tool.program, {**remote, "SHARDS_REMOTE": kind}).ok(
+            "restore", "-q", tmp_path / "shards", "-o", target
+        )
+        numbers = {int(line) for line in flushed.read_text().split()}
+        inside = {path.stat().st_ino for path in (target, target / "sub", target / "sub" / "one")}
+        assert (inside <= numbers) is expected
 
 
 def test_a_listed_name_without_a_file(tool: Tool, lost_name: Path, shards: Path) -> None:
