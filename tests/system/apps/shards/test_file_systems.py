@@ -243,9 +243,8 @@ def test_a_lock_of_a_file_server(tool: Tool, faulty: Faulty, shards: Path) -> No
     file, record = other_file(shards.parent), shards / ".gfsmith-shards.change"
     run = Stopped(faulty("rename:3:STOP"), "protect", *SHAPE, "-f", shards.parent / "file", shards)
     before = snapshot(shards)
-    with record.open("r+b") as opened:
-        with pytest.raises(BlockingIOError):
-            fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with record.open("r+b") as opened, pytest.raises(BlockingIOError):
+        fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert run.resume(signal.SIGKILL).status == -signal.SIGKILL
     with record.open("r+b") as opened:
         fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -60,8 +60,8 @@ class Scene:
         #: Flushes besides those of the outputs: of the folder, and of the change record.
         self.more_flushes = 4 if protects else 1
         #: Calls before the step that a signal no longer stops: three writes for each shard, one flush; reads
-        #: of the headers of old shards and of the file. The headers of new shards are read after it, and those
-        #: of old ones again before they are removed.
+        #: of the headers of old shards and of the file. After it, the headers of new shards are read, and
+        #: those of old ones again before they are removed.
         self.early = {
             "fsync": self.outputs,
             "pwrite": 3 * self.outputs if protects else 99,
