@@ -72,14 +72,27 @@ static bool ask(struct flush *w) {
   return true;
 }
 
+/* Note in the group that the values of its memories go, or that this is over: the group names the
+ * memories that are there now. An agent that starts in between has no values. */
+static bool note(agent *a, bool flushing) {
+  group fresh = a->group;
+  fresh.flushing = flushing;
+  return fresh.flushing == a->group.flushing || agent_save_group(a, &fresh);
+}
+
+/* Also of an agent before this one, and of a flush_all that has failed. */
+static bool is_over(agent *a, char reason[AGENT_REASON]) {
+  return nodes_up(a, reason) && (note(a, false) || nodes_writable(a, reason));
+}
+
 void flush_tick(agent *a) {
   struct flush *w = a->flush;
   char reason[AGENT_REASON] = "";
   if (w == NULL)
-    return;
-  if (w->again)
+    (void)(a->group.flushing && is_over(a, reason));
+  else if (w->again)
     w->again = !ask(w);
-  else if (w->answered && nodes_writable(a, reason))
+  else if (w->answered && is_over(a, reason))
     finish(w, NULL, NULL);
   else if (w->answered && late(w))
     finish(w, "flushed, but the store is not ready", reason);
@@ -105,7 +118,13 @@ void flush_begin(agent *a, flush_done *done, void *owner) {
   }
   *w = (struct flush){.agent = a, .began_ms = agent_now_ms(), .done = done, .owner = owner};
   a->flush = w;
+  if (!note(a, true)) {
+    finish(w, "not flushed", a->trouble);
+    return;
+  }
   a->wipes = true;
-  if (!ask(w))
+  if (!ask(w)) {
+    (void)note(a, false);
     finish(w, "not flushed", no_memory);
+  }
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char behind[] = " behind";
+static const char behind[] = " behind", flushing[] = "flush\n";
 
 bool group_save(const group *g, const char *folder, unsigned shards) {
   char text[FILES_TEXT], hex[2 * GROUP_ID + 1];
@@ -20,6 +20,8 @@ bool group_save(const group *g, const char *folder, unsigned shards) {
     at += snprintf(text + at, sizeof text - (size_t)at, "node %u %s%s\n", rank, hex,
                    g->behind >> rank & 1 ? behind : "");
   }
+  if (g->flushing)
+    strcat(text, flushing);
   return files_write(folder, "group", text, 0600);
 }
 
@@ -50,7 +52,8 @@ static bool parse(group *g, const char *text, unsigned shards) {
     if (text[at++] != '\n')
       return false;
   }
-  return text[at] == '\0';
+  g->flushing = strcmp(text + at, flushing) == 0;
+  return g->flushing || text[at] == '\0';
 }
 
 bool group_load(group *g, const char *folder, unsigned shards) {

@@ -14,6 +14,7 @@ typedef struct group {
   char code[LAYOUT_TEXT]; /* layout_code */
   uint8_t incarnation[LAYOUT_SHARDS_MAX + 1][GROUP_ID]; /* by rank, 1 to k + m */
   uint64_t behind; /* ranks that may lack chunks of values that a recovery has chosen */
+  bool flushing; /* flush_all has begun, and some of the incarnations may have no values any more */
 } group;
 
 /* False: the file cannot be read or belongs to another number of shards; a message is printed.

@@ -89,6 +89,7 @@ static bool load_group(agent *a) {
     return false;
   }
   strcpy(a->group.code, code);
+  a->closed = a->group.flushing; /* chunk servers delete all that they have: no value is there */
   return agent_begin_epoch(a);
 }
 

@@ -32,17 +32,32 @@ const char *node_words(const agent *a, uint16_t rank) {
   }
 }
 
-bool nodes_writable(const agent *a, char reason[AGENT_REASON]) {
-  bool writable = true;
+static void append_trouble(const agent *a, char reason[AGENT_REASON]) {
+  if (a->trouble[0] != '\0')
+    append(reason, "; %s", a->trouble);
+}
+
+bool nodes_up(const agent *a, char reason[AGENT_REASON]) {
+  bool up = true;
   strcpy(reason, "read-only:");
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (a->nodes[rank].state != NODE_UP) {
-      append(reason, "%s chunk server %u %s", writable ? "" : ",", rank, node_words(a, rank));
-      writable = false;
+      append(reason, "%s chunk server %u %s", up ? "" : ",", rank, node_words(a, rank));
+      up = false;
     }
-  if (!writable && a->trouble[0] != '\0')
-    append(reason, "; %s", a->trouble);
-  return writable;
+  if (!up)
+    append_trouble(a, reason);
+  return up;
+}
+
+bool nodes_writable(const agent *a, char reason[AGENT_REASON]) {
+  if (!nodes_up(a, reason))
+    return false;
+  if (!a->group.flushing)
+    return true;
+  append(reason, " flush_all is not over");
+  append_trouble(a, reason);
+  return false;
 }
 
 void node_set_state(node *n, node_state state) {

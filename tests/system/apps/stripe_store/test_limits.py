@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -108,6 +108,28 @@ def test_a_chunk_server_that_does_not_delete_in_time(fresh_store: Make) -> None:
     with store.client() as client:
         assert client.flush_all()
     assert store.get("a") is None
+
+
+def test_an_agent_that_is_killed_while_it_deletes_all_values(fresh_store: Make) -> None:
+    """No memory of the group has its values any more. The next agent has no values, and goes on, also after
+    it has been killed, too, before all memories are in the group; then flush_all is over.
+    """
+    store = fresh_store()
+    store.set("a", b"value")
+    with store.client() as client:
+        for begin in (lambda: client.flush_all(), lambda: store.launch("agent")):
+            store.plan("agent", "sync.look", "kill")
+            with suppress(MemcacheUnexpectedCloseError):
+                begin()
+            assert store.running.pop("agent").wait(DEADLINE) == -signal.SIGKILL
+    store.launch("agent")
+    store.wait_writable()
+    assert store.get("a") is None
+    store.set("a", b"begun again")
+    store.kill("agent")
+    store.launch("agent")
+    store.wait_writable()
+    assert store.get("a") == b"begun again"
 
 
 def test_a_chunk_server_deletes_later_than_the_others(fresh_store: Make) -> None:
