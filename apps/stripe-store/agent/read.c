@@ -250,6 +250,13 @@ static void begin_parts(reading *r, const entry *e, uint64_t present) {
   end_part(r);
 }
 
+/* The memory for a value. Recovery reads one at a time, and the store does not start without it: it
+ * does not count, so that it waits neither for clients nor for another limit. */
+static stripe *new_value(agent *a, const entry *e) {
+  const uint64_t length = e->record.length;
+  return e->record.version == a->checked ? stripe_expect(a, length) : stripe_new(a, length);
+}
+
 static void try(reading *r) {
   agent *a = r->agent;
   const entry *e = index_version(a, r->version);
@@ -260,7 +267,7 @@ static void try(reading *r) {
     present = rest;
   if (r->value->users > 1) { /* an abandoned try may still write there */
     stripe_free(r->value);
-    r->value = stripe_new(a, e->record.length);
+    r->value = new_value(a, e);
   }
   if (r->value == NULL) {
     finish(r, no_room);
@@ -277,7 +284,7 @@ void read_begin(agent *a, const entry *e, read_done *done, void *owner) {
     done(owner, NULL, lost);
     return;
   }
-  stripe *value = stripe_new(a, e->record.length);
+  stripe *value = new_value(a, e);
   reading *r = calloc(1, sizeof *r);
   if (r == NULL) {
     stripe_free(value);

@@ -6,6 +6,8 @@ A write or deletion before them is not acknowledged: either result is right, but
 from __future__ import annotations
 
 import itertools
+import signal
+import socket
 import struct
 import threading
 import time
@@ -14,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from pymemcache.exceptions import MemcacheError
+from pymemcache.exceptions import MemcacheError, MemcacheUnexpectedCloseError
 
 from tests.system.apps.stripe_store.bench import acknowledged
 from tests.system.apps.stripe_store.support import DEADLINE, Store, wait_for, xxh3_64
@@ -315,3 +317,23 @@ def test_a_record_of_an_impossible_length(store: Store, length: int) -> None:
     store.wait_writable()
     with Memcached(store.folder / f"memcached-{rank}") as memcached:
         assert memcached.get(name) == right
+
+
+def test_clients_that_hold_all_memory_while_the_store_starts(fresh_store: Callable[..., Store]) -> None:
+    """The agent reads a value that may replace an older one. It waited for the memory of values in transit."""
+    options = ("--memory", "1M", "--stall", "86400")
+    store = fresh_store(agent_options=options)
+    first, second = bytes(700_000), b"x" * 700_000
+    store.set("key", first)
+    store.plan("agent", "set.recorded", "kill")  # the first value is still there
+    with pytest.raises(MemcacheUnexpectedCloseError):
+        store.set("key", second)
+    assert store.running.pop("agent").wait(DEADLINE) == -signal.SIGKILL
+    store.kill(*store.names("chunk"))
+    store.launch("agent")
+    with socket.create_connection(store.address(), timeout=DEADLINE) as client:
+        client.sendall(b"set other 0 0 1000000\r\n" + bytes(900_000))
+        store.wait_state("bytes_on_their_way", "900000")
+        store.launch(*store.names("chunk")[1:])  # with all of them, nothing has to be read
+        wait_for("an answer", lambda: "unknown" not in store.refusal(lambda: store.set("key", b"")))
+    assert store.get("key") == second
