@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define NOTE "place"
+#define UNBORN " 0.0\n" /* the birth of a file if the system does not tell it */
 
 /* The machine, and number and birth of the database's file: those of a copy differ. False: errno.
  */
@@ -31,6 +32,18 @@ static bool locate(const char *folder, char text[FILES_TEXT]) {
   return true;
 }
 
+static bool unborn(const char *text) { return strcmp(strrchr(text, ' '), UNBORN) == 0; }
+
+/* A newer kernel may know the birth of a file of before, and a sandbox may hide it: without one,
+ * the rest counts. */
+static bool is_same(const char *here, const char *noted) {
+  const char *birth = strrchr(noted, ' ');
+  if (birth == NULL || !(unborn(here) || unborn(noted)))
+    return strcmp(here, noted) == 0;
+  const size_t rest = (size_t)(birth - noted);
+  return (size_t)(strrchr(here, ' ') - here) == rest && memcmp(here, noted, rest) == 0;
+}
+
 /* Without a database or a note, the folder is new, or the operator has removed the note. False:
  * errno. */
 static bool is_copy(const char *folder, bool *copy) {
@@ -38,7 +51,7 @@ static bool is_copy(const char *folder, bool *copy) {
   *copy = false;
   if (!locate(folder, here) || !files_read(folder, NOTE, noted))
     return errno == ENOENT;
-  *copy = strcmp(here, noted) != 0;
+  *copy = !is_same(here, noted);
   return true;
 }
 
@@ -113,7 +126,7 @@ bool place_note(const char *folder) {
   char here[FILES_TEXT], noted[FILES_TEXT];
   if (!locate(folder, here))
     return false;
-  if (files_read(folder, NOTE, noted) && strcmp(here, noted) == 0)
+  if (files_read(folder, NOTE, noted) && is_same(here, noted) && (unborn(here) || !unborn(noted)))
     return true;
   return files_write(folder, NOTE, here, 0600);
 }

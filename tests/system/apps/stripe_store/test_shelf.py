@@ -300,6 +300,22 @@ def test_a_copy_is_refused(built: Path, memory: Path) -> None:
     assert (copy.folder / "place").exists()
 
 
+def test_a_birth_that_an_older_kernel_did_not_know(built: Path, memory: Path) -> None:
+    """The same file is no copy, and its birth is noted; with another number it is one."""
+    shelf = Shelf(built / "shelf", memory / "d")
+    shelf.run("n1")
+    place = shelf.folder / "place"
+    noted = place.read_text()
+    machine, number, birth = noted.split()
+    assert birth != "0.0"
+    place.write_text(f"{machine} {number} 0.0\n")
+    assert shelf.content() == {"n1"}
+    assert place.read_text() == noted
+    for other in (f"{machine} {number}1 0.0\n", f"{machine} {number} 1.1\n", "unknown"):
+        place.write_text(other)
+        assert "was copied or moved" in shelf.run("l").lines[0]
+
+
 def test_a_disk_that_disappears_for_a_while(built: Path, memory: Path) -> None:
     """The process that has used it does not begin an empty database in its place."""
     shelf = Shelf(built / "shelf", memory / "disk")
