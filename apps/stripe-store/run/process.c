@@ -117,27 +117,31 @@ void processes_tick(processes *all, unsigned ticks) {
   }
 }
 
-static void wait_for(process *p) {
-  const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+/* Is it one of the stage, and has it not ended? */
+static bool runs(process *p, unsigned stage) {
   int status;
-  for (int ms = 0; p->pid != 0; ms += STEP_MS) {
-    if (waitpid(p->pid, &status, WNOHANG) != 0) {
-      p->pid = 0;
-      return;
-    }
-    if (ms == STOP_MS)
-      kill(p->pid, SIGKILL);
-    nanosleep(&step, NULL);
-  }
+  if (p->stage == stage && p->pid != 0 && waitpid(p->pid, &status, WNOHANG) != 0)
+    p->pid = 0;
+  return p->stage == stage && p->pid != 0;
 }
 
+/* Send a signal to those that run; 0: none. Return their number. */
+static unsigned signal_stage(processes *all, unsigned stage, int number) {
+  unsigned left = 0;
+  for (unsigned i = 0; i < all->count; i++)
+    if (runs(&all->at[i], stage)) {
+      kill(all->at[i].pid, number);
+      left++;
+    }
+  return left;
+}
+
+/* All of them have the same time: those that hang do not wait for each other. */
 static void stop_stage(processes *all, unsigned stage) {
-  for (unsigned i = 0; i < all->count; i++)
-    if (all->at[i].stage == stage && all->at[i].pid != 0)
-      kill(all->at[i].pid, SIGTERM);
-  for (unsigned i = 0; i < all->count; i++)
-    if (all->at[i].stage == stage)
-      wait_for(&all->at[i]);
+  const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+  signal_stage(all, stage, SIGTERM);
+  for (int ms = 0; signal_stage(all, stage, ms == STOP_MS ? SIGKILL : 0) > 0; ms += STEP_MS)
+    nanosleep(&step, NULL);
 }
 
 void processes_stop(processes *all) {

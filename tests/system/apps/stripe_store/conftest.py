@@ -13,6 +13,7 @@ from tests.support.folders import built, once
 from tests.support.paths import ROOT
 from tests.system.apps.stripe_store.support import (
     CLOCK,
+    COUNT_SLEEPS,
     DEAD_DISK,
     EXAMPLE,
     NO_FORK,
@@ -37,7 +38,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def build(folder: Path) -> None:
         call("make", "-j2", "-C", EXAMPLE, f"BUILD={folder}", "FAULTS=1", "CFLAGS=-O1 -g")
         flags = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC")
-        for name in (QUICK, CLOCK, POWER, NO_FORK, DEAD_DISK, SLOW_EXEC):
+        for name in (QUICK, CLOCK, POWER, NO_FORK, DEAD_DISK, SLOW_EXEC, COUNT_SLEEPS):
             source = (HERE / "native" / name).with_suffix(".c")
             call("cc", *flags, "-o", folder / "stripe-store" / name, source)
 

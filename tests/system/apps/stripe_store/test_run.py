@@ -22,6 +22,7 @@ from pymemcache.client.base import Client
 
 from gfsmith.cli import sizes
 from tests.system.apps.stripe_store.support import (
+    COUNT_SLEEPS,
     DEADLINE,
     NO_FORK,
     PATIENT,
@@ -321,6 +322,33 @@ def test_chunk_servers_end_before_their_memcacheds(
         pass
     assert "memcached" in log.read_text() and "stripe-chunk" not in log.read_text()
     assert "does not answer" not in folder.with_suffix(".log").read_text()
+
+
+STUBBORN_MEMCACHED = """#!/bin/sh
+trap '' TERM
+{memcached} "$@" &
+wait; wait; while :; do sleep 1; done
+"""
+STOP_STEPS = 1000  #: sleeps until a process is killed (run/process.c)
+
+
+def test_processes_that_hang_are_killed_at_the_same_time(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them cost 10 s more, so a store with many did not stop for minutes."""
+    count, own = tmp_path / "count", tmp_path / "memcached"
+    own.write_text(STUBBORN_MEMCACHED.format(memcached=shutil.which("memcached")))
+    own.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("COUNT_SLEEPS", str(count))
+    with running(programs, tmp_path / "store", preload=(COUNT_SLEEPS,)) as (run, _):
+        count.write_text("")
+        started = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+    for pid in map(int, started):
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)  # the memcacheds of the scripts
+    assert len(started) == 11 and not any(Path(f"/proc/{pid}").exists() for pid in started)
+    assert STOP_STEPS <= count.stat().st_size < 4 * STOP_STEPS  # one stage of three, or each of them
 
 
 @contextmanager
