@@ -55,6 +55,15 @@ static bool belong_together(const agent *a, const SSL_CTX *with) {
   return false;
 }
 
+/* It is used nevertheless: not all clients check the time, and clocks may be wrong. */
+static void report_time(const agent *a, const SSL_CTX *with) {
+  const X509 *certificate = SSL_CTX_get0_certificate(with);
+  if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
+    report("%s/" FILES_CERTIFICATE ": it has expired, so clients may refuse it", a->folder);
+  else if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0)
+    report("%s/" FILES_CERTIFICATE ": it is not valid yet, so clients may refuse it", a->folder);
+}
+
 /* NULL: failed, with a message. */
 static SSL_CTX *load(const agent *a) {
   SSL_CTX *with = SSL_CTX_new(TLS_server_method());
@@ -65,8 +74,10 @@ static SSL_CTX *load(const agent *a) {
   SSL_CTX_set_min_proto_version(with, TLS1_2_VERSION);
   SSL_CTX_set_options(with, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(with, SSL_MODE_RELEASE_BUFFERS);
-  if (use_certificate(a, with) && use_key(a, with) && belong_together(a, with))
+  if (use_certificate(a, with) && use_key(a, with) && belong_together(a, with)) {
+    report_time(a, with);
     return with;
+  }
   SSL_CTX_free(with);
   return NULL;
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.apps.stripe_store.support import DEADLINE, Store, certify, wait_for
+from tests.system.apps.stripe_store.support import CLOCK, DEADLINE, Store, certify, environment, wait_for
 
 pytestmark = pytest.mark.needs("store")
 
@@ -178,3 +178,33 @@ def test_another_certificate(store: Store) -> None:
         assert answers(store, b"version\r\n") == b"VERSION 1.6.18-gfsmith\r\n"
         before.sendall(b"quit\r\n")
         assert receive(before) == b""
+
+
+def test_a_certificate_of_another_time(
+    fresh_store: Callable[..., Store], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent reports it at its start and at SIGHUP. Connections go on."""
+    clock, days = tmp_path / "clock", 24 * 3600
+    clock.write_text("0")
+    monkeypatch.setenv("STORE_CLOCK", str(clock))
+    monkeypatch.setattr(Store, "variables", lambda store, name: environment(store.programs, CLOCK))
+    store = fresh_store()
+    certify(store.folder)
+    store.kill("agent")
+    store.agent_options += ("--tls",)
+    store.launch("agent")
+    log = store.log_of("agent")
+    with connect(store) as client:
+        client.sendall(b"version\r\n")
+        assert client.recv(100).startswith(b"VERSION")
+        assert "refuse it" not in log.read_text()
+        for shift, words in ((40, "has expired"), (-40, "is not valid yet")):
+            clock.write_text(str(shift * days))
+            store.signal("agent", signal.SIGHUP)
+            line = f"stripe-agent: {store.folder}/tls.crt: it {words}, so clients may refuse it\n"
+            wait_for("the message", lambda line=line: line in log.read_text())  # type: ignore[misc]
+        client.sendall(b"version\r\n")
+        assert client.recv(100).startswith(b"VERSION")
+    store.kill("agent")
+    store.launch("agent")
+    wait_for("the message", lambda: log.read_text().count("is not valid yet") == 2)
