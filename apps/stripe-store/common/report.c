@@ -34,6 +34,7 @@ static void open_again(int *stream, const char *path) {
 void report_survive(void) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
+  signal(SIGTTOU, SIG_IGN); /* of a terminal that stops background processes which print (tostop) */
   if (output == STDOUT_FILENO)
     open_again(&output, "/dev/stdout");
   if (errors == STDERR_FILENO)

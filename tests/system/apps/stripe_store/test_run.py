@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import termios
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -213,6 +214,31 @@ def test_a_terminal_for_messages(programs: Path, tmp_path: Path) -> None:
     assert rounds > 10 and b"none: no store runs in it" in os.read(read, 1000)
     os.close(read)
     os.close(write)
+
+
+def test_a_terminal_that_stops_processes_in_the_background(programs: Path, tmp_path: Path) -> None:
+    """Agent and chunk servers are no foreground processes: with `stty tostop`, each message stopped one."""
+    folder = tmp_path / "store"
+    read, write = os.openpty()
+    modes = termios.tcgetattr(write)
+    modes[3] |= termios.TOSTOP
+    termios.tcsetattr(write, termios.TCSANOW, modes)
+    run = subprocess.Popen(
+        [programs / "stripe-store", "run", folder],
+        stdout=write,
+        stderr=write,
+        env=environment(programs),
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(write, termios.TIOCSCTTY, 0),
+    )
+    try:
+        wait_for("it to be ready", lambda: status(programs, folder)[0] == 0)
+        assert b"stripe-agent: listening on 127.0.0.1:" in os.read(read, 10000)
+    finally:
+        run.terminate()
+        assert run.wait(DEADLINE) == 0
+        os.close(read)
+        os.close(write)
 
 
 @contextmanager
