@@ -31,7 +31,18 @@ static void open_again(int *stream, const char *path) {
     *stream = again;
 }
 
+/* The program that has started this one may hold them. */
+static void release_signals(void) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGCHLD); /* restarts */
+  sigprocmask(SIG_UNBLOCK, &ends, NULL);
+}
+
 void report_survive(void) {
+  release_signals();
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   signal(SIGTTOU, SIG_IGN); /* of a terminal that stops background processes which print (tostop) */

@@ -11,7 +11,8 @@ enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_REFUSED = 2 };
 void report_name(const char *name);
 /* Let writes to a closed pipe, or beyond a limit of the size of files, fail instead of ending the
  * program, and messages to a pipe or terminal whose reader has stopped be lost instead of stopping
- * it. The standard streams must be open. */
+ * it. Take SIGTERM, SIGINT and SIGCHLD, also if the program that has started this one blocks them.
+ * The standard streams must be open. */
 void report_survive(void);
 /* Print one line on stderr; nothing if its reader has stopped, since the program would wait for it.
  */

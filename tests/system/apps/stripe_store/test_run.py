@@ -270,6 +270,21 @@ def test_an_ignored_signal_stays_ignored(programs: Path, tmp_path: Path, number:
         assert run.wait(DEADLINE) == 0
 
 
+def test_signals_that_are_blocked_at_the_start(programs: Path, tmp_path: Path) -> None:
+    """A program that blocks signals in its threads may start a store, which is stopped, and restarts processes."""
+    ends = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    try:
+        with running(programs, tmp_path / "store") as (run, client):
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            assert survives(run, client)
+        assert run.returncode == 0
+        signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+        test_a_chunk_server_alone_ends(programs, tmp_path, signal.SIGTERM)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def fill(stream: int) -> None:
     """Write to a pipe or terminal that is not read until it takes no byte more."""
     os.set_blocking(stream, False)
