@@ -320,7 +320,7 @@ def test_a_record_of_an_impossible_length(store: Store, length: int) -> None:
 
 
 def test_clients_that_hold_all_memory_while_the_store_starts(fresh_store: Callable[..., Store]) -> None:
-    """The agent reads a value that may replace an older one. It waited for the memory of values in transit."""
+    """The agent reads a value that may replace an older one. It waited for memory of values in transit."""
     options = ("--memory", "1M", "--stall", "86400")
     store = fresh_store(agent_options=options)
     first, second = bytes(700_000), b"x" * 700_000

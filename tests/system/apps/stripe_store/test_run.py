@@ -271,7 +271,7 @@ def test_an_ignored_signal_stays_ignored(programs: Path, tmp_path: Path, number:
 
 
 def test_signals_that_are_blocked_at_the_start(programs: Path, tmp_path: Path) -> None:
-    """A program that blocks signals in its threads may start a store, which is stopped, and restarts processes."""
+    """A program that blocks signals in its threads may start a store, which ends, and restarts processes."""
     ends = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     try:
