@@ -233,7 +233,9 @@ def test_a_terminal_that_stops_processes_in_the_background(programs: Path, tmp_p
     )
     try:
         wait_for("it to be ready", lambda: status(programs, folder)[0] == 0)
-        assert b"stripe-agent: listening on 127.0.0.1:" in os.read(read, 10000)
+        said = b""
+        while b"stripe-agent: listening on 127.0.0.1:" not in said:
+            said += os.read(read, 1000)
     finally:
         run.terminate()
         assert run.wait(DEADLINE) == 0
