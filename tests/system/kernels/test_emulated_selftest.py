@@ -50,8 +50,9 @@ OWN_FAULTS = {
         "bad_vrsave": "changes VRSAVE",
         "bad_rounding": "changes the control bits of FPSCR",
         "bad_stack_pointer": "returns with r1 off by -32 bytes",
-        "bad_caller_frame": "overwrites the caller's frame, byte 32 of it",
-        "bad_back_chain": "overwrites the caller's frame, byte 0 of it",
+        # They store an address, of which any byte may be the one that is there.
+        "bad_caller_frame": "overwrites the caller's frame, byte 3",
+        "bad_back_chain": "overwrites the caller's frame, byte ",
     },
     RISCV64: {
         "bad_clobbers_s0": "clobbers s0, which is callee-saved",
