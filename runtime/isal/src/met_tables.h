@@ -49,12 +49,15 @@ static inline uint64_t gfs_isal_differ(const uint8_t *entries, const uint64_t *m
   return gfs_isal_first_copy(entries + n * GFS_ISAL_ENTRY) ^ matrices[n];
 }
 
-/* The kernel of the matrix with this number (gfs_isal_met) for a path in cache if these are its
- * `count` entries; else NULL. Four at a time, because a short call takes little longer than the
- * comparison, and with an exit for each, because a comparison and its jump are one operation. */
-static inline gfsmith_kernel *gfs_isal_met_kernel(unsigned number, const uint8_t *entries,
+/* The kernel of the matrix of a shape in this state (gfs_isal_met) for a path in cache, if there is
+ * one and these are its `count` entries; else NULL. Four at a time, because a short call takes
+ * little longer than the comparison, and with an exit for each, because a comparison and its jump
+ * are one operation. */
+static inline gfsmith_kernel *gfs_isal_met_kernel(unsigned met, const uint8_t *entries,
                                                   size_t count, gfs_path path) {
-  const gfs_isal_table *table = &gfs_isal_met_tables[number - 1];
+  if (met - 1 >= GFS_ISAL_MET_TABLES)
+    return NULL;
+  const gfs_isal_table *table = &gfs_isal_met_tables[met - 1];
   const uint64_t *matrices = table->matrices;
   const uint64_t *end = matrices + count;
   for (; end - matrices >= 4; matrices += 4, entries += 4 * GFS_ISAL_ENTRY)

@@ -45,12 +45,10 @@ static bool converts(const gfs_isa *isa, gfs_path path, size_t inputs, unsigned 
  * shape then know the matrix. */
 static gfsmith_kernel *compared(gfsmith_kernel *dense, gfs_path path, const uint8_t *entries,
                                 size_t inputs, size_t outputs) {
-  unsigned met = gfs_isal_met(inputs, outputs);
-  if (met - 1 < GFS_ISAL_MET_TABLES) {
-    gfsmith_kernel *kernel = gfs_isal_met_kernel(met, entries, inputs * outputs, path);
-    if (kernel != NULL)
-      return kernel;
-  }
+  gfsmith_kernel *met =
+      gfs_isal_met_kernel(gfs_isal_met(inputs, outputs), entries, inputs * outputs, path);
+  if (met != NULL)
+    return met;
   const gfs_isa *isa = gfs_dispatch_isa();
   const gfs_known_matrix *known = gfs_isal_known(isa, entries, inputs, outputs);
   if (known != NULL && known->outputs < outputs)

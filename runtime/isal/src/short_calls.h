@@ -84,9 +84,7 @@ static inline gfsmith_kernel *gfs_isal_met_dot(int len, int k, int rows, const u
     return NULL;
   unsigned met = gfs_isal_met((size_t)k, (size_t)rows);
   gfsmith_kernel *kernel =
-      met - 1 < GFS_ISAL_MET_TABLES
-          ? gfs_isal_met_kernel(met, entries, (size_t)k * (size_t)rows, GFS_PATH_cached)
-          : NULL;
+      gfs_isal_met_kernel(met, entries, (size_t)k * (size_t)rows, GFS_PATH_cached);
   if (kernel != NULL)
     return kernel;
   bool searched = len <= GFS_ISAL_UNSEARCHED && met != GFS_ISAL_MET_NOTHING;
