@@ -539,16 +539,21 @@ def test_standard_input_that_is_a_file_and_changes(faulty: Faulty, tmp_path: Pat
     assert snapshot(out) == {}
 
 
+def reading(command: str, folder: Path) -> tuple[Path, tuple[str | Path, ...]]:
+    """Return a new file in a folder, and the words that protect it, or create a set of PAR2 of it."""
+    file = folder / "file"
+    file.write_bytes(content(999))
+    if command == "par2":
+        return file, ("par2", "create", folder / "set.par2", file)
+    return file, ("protect", *SHAPE, file, folder / "out")
+
+
 @pytest.mark.parametrize("command", ["protect", pytest.param("par2", marks=pytest.mark.needs("par2"))])
 def test_mapped_pages_are_written_back_before_a_file_is_read(
     tool: Tool, faulty: Faulty, tmp_path: Path, command: str
 ) -> None:
     """Only then do changes of these pages set the times of the file. A change before that is no fault."""
-    file = tmp_path / "file"
-    file.write_bytes(content(999))
-    words: tuple[str | Path, ...] = ("protect", *SHAPE, file, tmp_path / "out")
-    if command == "par2":
-        words = ("par2", "create", tmp_path / "set.par2", file)
+    file, words = reading(command, tmp_path)
     run = Stopped(faulty("writeback:1:STOP"), *words)
     flip(file, 500)
     assert run.resume().status == DONE
@@ -563,11 +568,7 @@ def test_mapped_pages_are_written_back_after_a_file_was_read(
     faulty: Faulty, tmp_path: Path, command: str
 ) -> None:
     """File systems in user space set the times of the file only then. Two write-backs come before."""
-    file = tmp_path / "file"
-    file.write_bytes(content(999))
-    words: tuple[str | Path, ...] = ("protect", *SHAPE, file, tmp_path / "out")
-    if command == "par2":
-        words = ("par2", "create", tmp_path / "set.par2", file)
+    file, words = reading(command, tmp_path)
     run = Stopped(faulty("writeback:3:STOP"), *words)
     flip(file, 500)
     outcome = run.resume()
