@@ -19,15 +19,17 @@ LINE_PART = 32  #: bytes of a shard in each line of 64, if shards are in lines
 #: The instruction sets of kernels; each has the instructions of those before (semantics.py states them).
 LEVELS = ("sse", "avx2", "avx512")
 #: Format of table entries -> bytes of an entry, and its parts: name, first byte, bytes, matrix of the index
-#: (of the nibble tables: bits 0 to 3, and bits 4 to 7). Of isal the entries of an output stand together,
+#: (of the nibble tables: bits 0 to 3, and bits 4 to 7). Of BY_ROWS the entries of an output stand together,
 #: of all other formats those of a source.
 FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
     "nibble": (32, (("low", 0, 16, keeping(0x0F)), ("high", 16, 16, keeping(0xF0) >> 32))),
     "affine": (8, (("matrix", 0, 8, IDENTITY),)),
     "isal": (32, (("matrix", 0, 8, IDENTITY),)),
+    "isal_nibble": (32, (("low", 0, 16, keeping(0x0F)), ("high", 16, 16, keeping(0xF0) >> 32))),
     "mulb": (8, (("product", 0, 8, IDENTITY),)),
     "none": (0, ()),
 }
+BY_ROWS = ("isal", "isal_nibble")
 _NAME = re.compile(
     r"\w+?_(dot|mad|mul|xor|horner|(?:i|re)?fft16|i?fft4?|i?fft4(?:lines|scaled))_(n|[0-9]+)x([0-9]+)(_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
 )
@@ -129,7 +131,7 @@ class Spec:
         if self.elements > 1:
             more = self.outputs if "scaled" in self.operation else bool(self.in_lines)
             return self.entries * (self.elements - 1) * (1 + (self.operation[0] == "r")) + more
-        return unknown("c") if self.table == "isal" and self.inputs is not None else sources
+        return unknown("c") if self.table in BY_ROWS and self.operation == "mad" else sources
 
     def place(self, offset: Word, sources: Word) -> tuple[Word, int, int]:
         """Return source, output and byte within the entry for a place in the table: of the formats by output,
@@ -137,7 +139,7 @@ class Spec:
         would be another name of a place in a later row, but no specified value has this name."""
         entry, row, group = FORMATS[self.table][0], 0, self.entries
         require(entry > 0, "there is no coefficient table")
-        if self.table == "isal":
+        if self.table in BY_ROWS:
             rests = [add(offset, self.columns(sources), -entry * n) for n in range(self.outputs)]
             row = max(n for n, rest in enumerate(rests) if n == 0 or min(parts(rest)) >= 0)
             offset, group = rests[row], 1

@@ -214,6 +214,7 @@ class Machine:
 
 FORMATS = (
     TableFormat.NIBBLE,
+    TableFormat.ISAL_NIBBLE,
     TableFormat.PERMXOR,
     TableFormat.AFFINE,
     TableFormat.ISAL,

@@ -83,8 +83,8 @@ _PARITIES = (2, 3)
 #: Techniques with one instruction per product.
 _SINGLE = frozenset({Technique.AFFINE, Technique.ISAL, Technique.MULB, Technique.PERMXOR})
 
-#: Most outputs of a kernel that reads entries row by row: a register for each row but the first.
-_MOST_ROWS = 6
+#: Most outputs of a kernel that reads entries row by row, for which there are enough registers.
+_MOST_ROWS = {Operation.DOT: 8, Operation.MAD: 6}
 
 
 def with_width(isa: Isa, bits: int) -> Isa:
@@ -211,7 +211,7 @@ class KernelSpec:
             raise SpecError(
                 f"polynomial = {self.field.polynomial:#x}; horner is for RAID, modulo {POLYNOMIAL:#x}"
             )
-        if self.by_rows:
+        if FORMAT[self.technique].stands_by_rows:
             self._check_rows()
         if self.technique is Technique.MULB and self.field.polynomial != MULB_POLYNOMIAL:
             raise SpecError(
@@ -220,12 +220,14 @@ class KernelSpec:
             )
 
     def _check_rows(self) -> None:
-        shape = {Operation.DOT: self.inputs is None, Operation.MAD: self.inputs == 1}
+        fits = self.outputs <= _MOST_ROWS.get(self.operation, 0)
+        shape = fits and (self.operation is Operation.DOT or self.inputs == 1)
         plain = self.baked is None and self.walk is Walk.TOGETHER and not self.pipelined
-        if not shape.get(self.operation) or self.outputs > _MOST_ROWS or not plain or not self.machine_code:
+        if not shape or not plain or not self.machine_code:
+            dots, mads = _MOST_ROWS[Operation.DOT], _MOST_ROWS[Operation.MAD]
             raise SpecError(
-                f"technique = {self.technique.value}; allowed: dot of nx1 to nx{_MOST_ROWS} and mad of 1x1 "
-                f"to 1x{_MOST_ROWS} with run-time coefficients, on x86_64, together and not pipelined"
+                f"technique = {self.technique.value}; allowed: dot of 1 to {dots} outputs and mad of 1x1 to "
+                f"1x{mads} with run-time coefficients, on x86_64, together and not pipelined"
             )
 
     def _check_schedule(self) -> None:
@@ -427,12 +429,23 @@ class KernelSpec:
     @property
     def by_rows(self) -> bool:
         """True if the entries of an output stand together; the argument k is their number."""
-        return self.technique is Technique.ISAL
+        return self.tables.stands_by_rows and not self._has_fixed_rows
+
+    @property
+    def _has_fixed_rows(self) -> bool:
+        """True if the entries of an output stand together and their number is that of the sources."""
+        return self.tables.stands_by_rows and self.operation is Operation.DOT and self.inputs is not None
 
     def entry_offset(self, source: int, output: int) -> int:
         """Return the byte offset of the coefficient of `source` in `output`: in the row of the output if
-        entries stand row by row, otherwise in the table."""
-        place = source if self.by_rows else source * self.table_outputs + output
+        the argument k is the number of its entries, otherwise in the table."""
+        if self.by_rows:
+            place = source
+        elif self._has_fixed_rows:
+            assert self.inputs is not None
+            place = output * self.inputs + source
+        else:
+            place = source * self.table_outputs + output
         return place * self.tables.entry_bytes
 
     @property

@@ -3,7 +3,7 @@
 A coefficient is a linear map of bytes, given as a bit matrix: that of x -> c * x in GF(2^8), or a part of a
 product in a field of another width (field/width.py). Only MULB multiplies by c itself.
 
-The entry of source j and output i of an r x k matrix starts at byte (j * r + i) * E, of the format ISAL at
+The entry of source j and output i of an r x k matrix starts at byte (j * r + i) * E, of a format by rows at
 (i * k + j) * E.
 """
 
@@ -49,7 +49,7 @@ def map_entry(fmt: TableFormat, matrix: BitMatrix) -> bytes:
     """Return the entry of one linear map of bytes in a format. Raises ValueError for MULB, whose entries are
     elements of its field."""
     match fmt:
-        case TableFormat.NIBBLE:
+        case TableFormat.NIBBLE | TableFormat.ISAL_NIBBLE:
             return nibble(matrix)
         case TableFormat.PERMXOR:
             return permxor(matrix)
@@ -73,8 +73,8 @@ def entry(field: Field, fmt: TableFormat, constant: int) -> bytes:
 
 
 def table(field: Field, fmt: TableFormat, matrix: Matrix) -> bytes:
-    """Return the table of an r x k matrix: source by source, of the format ISAL row by row."""
-    order = matrix if fmt is TableFormat.ISAL else zip(*matrix, strict=True)
+    """Return the table of an r x k matrix: source by source or row by row."""
+    order = matrix if fmt.stands_by_rows else zip(*matrix, strict=True)
     return b"".join(entry(field, fmt, c) for line in order for c in line)
 
 

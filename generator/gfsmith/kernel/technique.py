@@ -1,7 +1,7 @@
 """Ways to multiply a vector of bytes by a constant, and their tables.
 
-SHIFT multiplies by the constant 2 only: it shifts the byte and adds the polynomial if bit 7 was set. ISAL is
-AFFINE with the tables of ISA-L 2.31 and later.
+SHIFT multiplies by the constant 2 only: it shifts the byte and adds the polynomial if bit 7 was set.
+ISAL_NIBBLE is NIBBLE and ISAL is AFFINE with ISA-L's tables.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ class Technique(Enum):
     """A way to multiply a byte vector by a constant."""
 
     NIBBLE = "nibble"
+    ISAL_NIBBLE = "isal_nibble"
     PERMXOR = "permxor"
     AFFINE = "affine"
     ISAL = "isal"
@@ -29,11 +30,12 @@ class TableFormat(Enum):
 
     NIBBLE: c * n, then c * (n << 4), for n = 0..15. PERMXOR: the same with n at place n ^ 7.
     AFFINE: byte 7-i is row i of the bit matrix of c. BITPLANE: byte b is c * 2^b. MULB: c eight times.
-    ISAL: AFFINE four times. Only in this format entries stand row by row, k in each; in all others source by
-    source. NONE: no table is read.
+    ISAL: AFFINE four times. ISAL_NIBBLE: as NIBBLE. Only in these two formats entries stand row by row, k in
+    each; in all others source by source. NONE: no table is read.
     """
 
     NIBBLE = ("nibble", 32)
+    ISAL_NIBBLE = ("isal_nibble", 32)
     PERMXOR = ("permxor", 32)
     AFFINE = ("affine", 8)
     ISAL = ("isal", 32)
@@ -49,10 +51,15 @@ class TableFormat(Enum):
     def entry_bytes(self) -> int:
         return self.value[1]
 
+    @property
+    def stands_by_rows(self) -> bool:
+        return self in (TableFormat.ISAL, TableFormat.ISAL_NIBBLE)
+
 
 #: Format of the coefficients, in the table argument or among the constants of a kernel for a known matrix.
 FORMAT = {
     Technique.NIBBLE: TableFormat.NIBBLE,
+    Technique.ISAL_NIBBLE: TableFormat.ISAL_NIBBLE,
     Technique.PERMXOR: TableFormat.PERMXOR,
     Technique.AFFINE: TableFormat.AFFINE,
     Technique.ISAL: TableFormat.ISAL,
@@ -65,6 +72,7 @@ FORMAT = {
 #: The Op that an instruction set must have for the technique.
 NEEDS = {
     Technique.NIBBLE: Op.LOOKUP,
+    Technique.ISAL_NIBBLE: Op.LOOKUP,
     Technique.PERMXOR: Op.LOOKUP2,
     Technique.AFFINE: Op.AFFINE,
     Technique.ISAL: Op.AFFINE,

@@ -34,6 +34,7 @@ from gfsmith.lower.plain import Plain
 
 _TECHNIQUES: dict[Technique, Multiply] = {
     Technique.NIBBLE: Nibble(),
+    Technique.ISAL_NIBBLE: Nibble(),
     Technique.PERMXOR: Permxor(),
     Technique.AFFINE: Affine(Op.AFFINE),
     Technique.ISAL: Affine(Op.AFFINE),

@@ -7,6 +7,7 @@ size_t gfs_tables_entry(gfs_format format) {
   case GFS_FORMAT_nibble:
   case GFS_FORMAT_permxor:
   case GFS_FORMAT_isal:
+  case GFS_FORMAT_isal_nibble:
     return 32;
   case GFS_FORMAT_bitplane:
   case GFS_FORMAT_affine:
@@ -70,6 +71,7 @@ static void fill_isal(const uint8_t *column, uint8_t *entry) {
 void gfs_tables_fill_map(gfs_format format, const uint8_t *column, uint8_t *entry) {
   switch (format) {
   case GFS_FORMAT_nibble:
+  case GFS_FORMAT_isal_nibble:
     fill_nibble(column, entry);
     break;
   case GFS_FORMAT_permxor:

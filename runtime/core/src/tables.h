@@ -16,7 +16,8 @@ typedef enum gfs_format {
                           (Intel SDM, GF2P8AFFINEQB) */
   GFS_FORMAT_isal, /* 32 bytes: those of affine four times; entries row by row (only the drop-in for
                       ISA-L uses these kernels) */
-  GFS_FORMAT_mulb  /* 8 bytes: c, repeated (0x11b only); no codec uses these kernels */
+  GFS_FORMAT_isal_nibble, /* 32 bytes: those of nibble; the same */
+  GFS_FORMAT_mulb         /* 8 bytes: c, repeated (0x11b only); no codec uses these kernels */
 } gfs_format;
 
 enum { GFS_ENTRY_MAX = 32 /* most bytes of an entry */ };

@@ -34,7 +34,7 @@ void ec_init_tables_base(int k, int rows, byte *a, byte *gftbls) {
 /* Encode short shards with more outputs than a kernel has, part by part. False: some parts are not
  * computed. */
 static bool encode_in_parts(int len, int k, int rows, byte *gftbls, byte **data, byte **coding) {
-  if (len > GFS_ISAL_UNSEARCHED || rows <= GFS_ISAL_SHORT_OUTPUTS)
+  if (rows <= GFS_ISAL_SHORT_OUTPUTS)
     return false;
   int parts = (rows + GFS_ISAL_SHORT_OUTPUTS - 1) / GFS_ISAL_SHORT_OUTPUTS;
   for (int done = 0, part; done < rows; done += part, parts--) {

@@ -15,7 +15,7 @@
 #include "table_entries.h"
 
 /* The most sources, outputs and coefficients of a matrix that is kept, and the number of those. */
-enum { GFS_ISAL_MET_INPUTS = 32, GFS_ISAL_MET_OUTPUTS = 6, GFS_ISAL_MET_ENTRIES = 64 };
+enum { GFS_ISAL_MET_INPUTS = 32, GFS_ISAL_MET_OUTPUTS = 8, GFS_ISAL_MET_ENTRIES = 64 };
 enum { GFS_ISAL_MET_TABLES = 8 };
 
 /* The state of a shape: no call has looked for a known matrix yet; 1 to GFS_ISAL_MET_TABLES: the

@@ -117,6 +117,28 @@ static inline bool are(const uint8_t *entries, const uint8_t *elements, size_t c
  * the high half; 0: not looked up yet. */
 static _Atomic(uint32_t) ranges[GFSMITH_MAX_SHARDS + 1];
 
+_Atomic(uint64_t) gfs_isal_others[GFS_ISAL_FEW_INPUTS + 1][GFS_ISAL_FEW_OUTPUTS + 1]
+                                 [GFS_ISAL_OTHERS];
+
+static void remove_bit(const gfs_isa *isa, uint64_t *others, uint8_t c) {
+  unsigned name = isa->format == GFS_FORMAT_affine ? gfs_isal_matrices[c][0] : c;
+  others[name / 64] &= ~(UINT64_C(1) << name % 64);
+}
+
+/* Fill gfs_isal_others of these inputs. Until then its bits are 0. */
+static void find_others(const gfs_isa *isa, size_t inputs) {
+  uint64_t others[GFS_ISAL_OTHERS];
+  memset(others, 0xff, sizeof others);
+  remove_bit(isa, others, 1);
+  for (size_t outputs = 1; outputs <= GFS_ISAL_FEW_OUTPUTS; outputs++) {
+    for (size_t n = 0; n < GFS_MATRICES; n++)
+      if (gfs_baked_matrices[n].inputs == inputs && gfs_baked_matrices[n].outputs == outputs)
+        remove_bit(isa, others, gfs_baked_matrices[n].elements[0]);
+    for (size_t n = 0; n < GFS_ISAL_OTHERS; n++)
+      atomic_store_explicit(&gfs_isal_others[inputs][outputs][n], others[n], memory_order_relaxed);
+  }
+}
+
 static uint32_t find_range(size_t inputs) {
   uint32_t begin = GFS_MATRICES, end = GFS_MATRICES;
   for (uint32_t n = GFS_MATRICES; n-- > 0;)
@@ -134,8 +156,11 @@ const gfs_known_matrix *gfs_isal_known(const gfs_isa *isa, const uint8_t *entrie
   if (inputs > GFSMITH_MAX_SHARDS)
     return NULL;
   uint32_t range = atomic_load_explicit(&ranges[inputs], memory_order_relaxed);
-  if (range == 0)
+  if (range == 0) {
     range = find_range(inputs);
+    if (inputs <= GFS_ISAL_FEW_INPUTS)
+      find_others(isa, inputs);
+  }
   const gfs_known_matrix *found = NULL;
   const gfs_known_matrix *end = gfs_baked_matrices + (range >> 16) - 1;
   for (const gfs_known_matrix *m = gfs_baked_matrices + (range & 0xffff); m < end; m++)

@@ -10,10 +10,11 @@
 #include "dispatch.h"
 #include "inlining.h"
 #include "met_tables.h"
+#include "remembered_kernels.h"
 #include "table_entries.h"
 
 /* The most sources and outputs of such a call. */
-enum { GFS_ISAL_SHORT_INPUTS = 250, GFS_ISAL_SHORT_OUTPUTS = 6 };
+enum { GFS_ISAL_SHORT_INPUTS = 248, GFS_ISAL_SHORT_OUTPUTS = GFS_ISAL_FEW_OUTPUTS };
 
 /* The most bytes of a shard for which dot does not compare its tables with the known matrix of
  * their shape (met_tables.h), and for which it does not look for others: then the comparisons take
@@ -27,11 +28,22 @@ _Static_assert(GFS_ISAL_UNSEARCHED *(GFS_ISAL_SHORT_INPUTS + GFS_ISAL_SHORT_OUTP
                    GFS_OWN_CACHE_LEAST,
                "a short call has to be in cache");
 
-/* Kernels that read tables in place, by operation and outputs: dot of any number of inputs, and mad
- * of one. NULL if there is none, and before the first call of gfs_isal_find_short. */
-extern _Atomic(gfsmith_kernel *) gfs_isal_short[GFS_OPERATION_mad + 1][GFS_ISAL_SHORT_OUTPUTS + 1];
+/* Kernels of dot on the paths in cache, by inputs (0: any number) and outputs, and of mad of one
+ * input, by outputs, that read tables in place. NULL if there is none, or if it was not looked up
+ * yet: those for any number and mad by gfs_isal_find_short, others by gfs_isal_dot. */
+extern _Atomic(gfsmith_kernel *) gfs_isal_dots[GFS_PATH_second + 1][GFS_ISAL_FEW_INPUTS + 1]
+                                              [GFS_ISAL_SHORT_OUTPUTS + 1];
+extern _Atomic(gfsmith_kernel *) gfs_isal_mads[GFS_ISAL_SHORT_OUTPUTS + 1];
 
-/* Look up these kernels for this instruction set if no call did. */
+/* The form of the tables that these kernels read, a gfs_isal_form. */
+extern atomic_int gfs_isal_form_read;
+
+static inline gfs_isal_form gfs_isal_read_form(void) {
+  return (gfs_isal_form)atomic_load_explicit(&gfs_isal_form_read, memory_order_relaxed);
+}
+
+/* Look up the kernels for any number of inputs, and of mad, for this instruction set if no call
+ * did. */
 void gfs_isal_find_short(const gfs_isa *isa);
 
 /* Is 1 <= value <= most? */
@@ -43,13 +55,13 @@ static inline bool gfs_isal_compares(int len, int k, int rows) {
          (len > GFS_ISAL_UNCOMPARED || len * k * rows > GFS_ISAL_MANY);
 }
 
-/* Do the tables begin with an entry of the form MATRICES in each of 1 to GFS_ISAL_SHORT_OUTPUTS
- * rows? False also if a coefficient there is 0. No jump is taken before the last row. */
-static inline bool gfs_isal_rows_begin_as_matrices(const uint8_t *entries, size_t stride,
-                                                   size_t outputs) {
+/* Do the tables begin with an entry of this form in each of 1 to GFS_ISAL_SHORT_OUTPUTS rows? False
+ * also if a coefficient there is 0. No jump is taken before the last row. */
+static inline bool gfs_isal_rows_begin_as(gfs_isal_form form, const uint8_t *entries, size_t stride,
+                                          size_t outputs) {
   GFS_UNROLLED
   for (size_t row = 0; row < GFS_ISAL_SHORT_OUTPUTS; row++, entries += stride * GFS_ISAL_ENTRY) {
-    if (GFS_UNLIKELY(!gfs_isal_is_matrices(entries)))
+    if (GFS_UNLIKELY(!gfs_isal_has_form(form, entries)))
       return false;
     if (row + 1 == outputs)
       break;
@@ -57,10 +69,23 @@ static inline bool gfs_isal_rows_begin_as_matrices(const uint8_t *entries, size_
   return true;
 }
 
-/* The kernel that reads these tables in place, if they are of the form MATRICES; else NULL. */
-static inline gfsmith_kernel *gfs_isal_dense(int k, int rows, const uint8_t *entries) {
-  return gfs_isal_rows_begin_as_matrices(entries, (size_t)k, (size_t)rows)
-             ? atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_dot][rows], memory_order_relaxed)
+/* Do they begin so, in the form that kernels read? */
+static inline bool gfs_isal_can_be_read(const uint8_t *entries, size_t stride, size_t outputs) {
+  return gfs_isal_read_form() == GFS_ISAL_MATRICES
+             ? gfs_isal_rows_begin_as(GFS_ISAL_MATRICES, entries, stride, outputs)
+             : gfs_isal_rows_begin_as(GFS_ISAL_PRODUCTS, entries, stride, outputs);
+}
+
+/* The place of the kernel for these inputs and outputs. */
+static inline _Atomic(gfsmith_kernel *) *gfs_isal_place(gfs_path path, int k, int rows) {
+  return &gfs_isal_dots[path][k <= GFS_ISAL_FEW_INPUTS ? k : 0][rows];
+}
+
+/* The kernel for a path that reads these tables in place, if they have its form; else NULL. */
+static inline gfsmith_kernel *gfs_isal_dense(gfs_path path, int k, int rows,
+                                             const uint8_t *entries) {
+  return gfs_isal_can_be_read(entries, (size_t)k, (size_t)rows)
+             ? atomic_load_explicit(gfs_isal_place(path, k, rows), memory_order_relaxed)
              : NULL;
 }
 
@@ -73,7 +98,13 @@ static inline bool gfs_isal_shape_is_short(int k, int rows) {
 static inline gfsmith_kernel *gfs_isal_short_dot(int len, int k, int rows, const uint8_t *entries) {
   bool is_short = gfs_isal_within(len, GFS_ISAL_UNCOMPARED) && gfs_isal_shape_is_short(k, rows) &&
                   !gfs_isal_compares(len, k, rows);
-  return is_short ? gfs_isal_dense(k, rows, entries) : NULL;
+  return is_short ? gfs_isal_dense(GFS_PATH_cached, k, rows, entries) : NULL;
+}
+
+/* The path whose kernels read tables in place: above GFS_ISAL_UNSEARCHED those of `second` are also
+ * faster in the first-level cache on Zen 5 (docs/isal.md). */
+static inline gfs_path gfs_isal_path(int len) {
+  return len > GFS_ISAL_UNSEARCHED ? GFS_PATH_second : GFS_PATH_cached;
 }
 
 /* The same for longer shards, if the matrix is the one that is kept for its shape, or if no search
@@ -87,8 +118,10 @@ static inline gfsmith_kernel *gfs_isal_met_dot(int len, int k, int rows, const u
       gfs_isal_met_kernel(met, entries, (size_t)k * (size_t)rows, GFS_PATH_cached);
   if (kernel != NULL)
     return kernel;
-  bool searched = len <= GFS_ISAL_UNSEARCHED && met != GFS_ISAL_MET_NOTHING;
-  return searched ? gfs_isal_dense(k, rows, entries) : NULL;
+  bool searches = len > GFS_ISAL_UNSEARCHED ? gfs_isal_may_be_known(gfs_isal_read_form(), entries,
+                                                                    (size_t)k, (size_t)rows)
+                                            : met == GFS_ISAL_MET_NOTHING;
+  return searches ? NULL : gfs_isal_dense(gfs_isal_path(len), k, rows, entries);
 }
 
 /* The same for any length and any entries; NULL if gfs_isal_apply has to convert the tables, or the
@@ -99,9 +132,9 @@ gfsmith_kernel *gfs_isal_dot(int len, int k, int rows, const uint8_t *entries);
 static inline gfsmith_kernel *gfs_isal_short_mad(int len, int k, int rows, const uint8_t *entries) {
   if (!gfs_isal_within(len, GFS_OWN_CACHE_LEAST / (1 + GFS_ISAL_SHORT_OUTPUTS)) || k <= 0 ||
       !gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS) ||
-      !gfs_isal_rows_begin_as_matrices(entries, (size_t)k, (size_t)rows))
+      !gfs_isal_can_be_read(entries, (size_t)k, (size_t)rows))
     return NULL;
-  return atomic_load_explicit(&gfs_isal_short[GFS_OPERATION_mad][rows], memory_order_relaxed);
+  return atomic_load_explicit(&gfs_isal_mads[rows], memory_order_relaxed);
 }
 
 #endif

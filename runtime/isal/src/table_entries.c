@@ -126,14 +126,15 @@ static inline void to_bitplane(const uint8_t *entry, uint8_t *to) {
   }
 }
 
-bool gfs_isal_rows_are_matrices(const uint8_t *entries, size_t stride, size_t inputs,
-                                size_t outputs) {
+bool gfs_isal_rows_are(gfs_isal_form form, const uint8_t *entries, size_t stride, size_t inputs,
+                       size_t outputs) {
   for (; outputs > 0; outputs--, entries += stride * GFS_ISAL_ENTRY) {
     const uint8_t *entry = entries;
-    for (size_t left = inputs; left > 0 && !gfs_isal_is_matrices(entry);
-         left--, entry += GFS_ISAL_ENTRY)
-      if (entry[1] != 0)
-        return false;
+    size_t left = inputs;
+    for (; left > 0 && entry[0] == 0 && entry[1] == 0; left--)
+      entry += GFS_ISAL_ENTRY;
+    if (left > 0 && !gfs_isal_has_form(form, entry))
+      return false;
   }
   return true;
 }
@@ -150,7 +151,7 @@ void gfs_isal_gather(gfs_format format, const uint8_t *entries, size_t stride, s
                      size_t outputs, uint8_t *tables) {
   switch (format) {
   case GFS_FORMAT_affine:
-    if (gfs_isal_rows_are_matrices(entries, stride, inputs, outputs)) {
+    if (gfs_isal_rows_are(GFS_ISAL_MATRICES, entries, stride, inputs, outputs)) {
       EACH(first_copy, 8)
     } else {
       EACH(to_affine, 8)
@@ -166,6 +167,7 @@ void gfs_isal_gather(gfs_format format, const uint8_t *entries, size_t stride, s
     EACH(to_bitplane, 8)
     break;
   case GFS_FORMAT_isal: /* read in place */
+  case GFS_FORMAT_isal_nibble:
   case GFS_FORMAT_mulb: /* for another field */
   case GFS_FORMAT_none:
     break;

@@ -20,7 +20,19 @@ enum { GFS_ISAL_ENTRY = 32 };
 /* By coefficient: its matrix in GFS_FORMAT_affine. */
 extern const uint8_t gfs_isal_matrices[256][8];
 
+typedef enum gfs_isal_form { GFS_ISAL_PRODUCTS, GFS_ISAL_MATRICES } gfs_isal_form;
+
 static inline bool gfs_isal_is_matrices(const uint8_t *entry) { return entry[0] != 0; }
+
+/* Has an entry of this form a coefficient that is not 0? */
+static inline bool gfs_isal_has_form(gfs_isal_form form, const uint8_t *entry) {
+  return form == GFS_ISAL_MATRICES ? entry[0] != 0 : entry[0] == 0 && entry[1] != 0;
+}
+
+/* A byte of an entry of this form that no other coefficient has. */
+static inline uint8_t gfs_isal_name(gfs_isal_form form, const uint8_t *entry) {
+  return entry[form == GFS_ISAL_MATRICES ? 0 : 1];
+}
 
 /* The coefficient of an entry of either form: its product with 1, or the first column. */
 static inline uint8_t gfs_isal_coefficient(const uint8_t *entry) {
@@ -52,10 +64,10 @@ void gfs_isal_products(uint8_t c, uint8_t *entry);
  * set as its best; NULL: on one without any. */
 void gfs_isal_entry(const gfs_isa *isa, uint8_t c, uint8_t *entry);
 
-/* Do rows of `inputs` entries, `stride` entries apart, begin with entries of the form MATRICES? Of
- * a row, only the entries up to the first that is not 0 are read. */
-bool gfs_isal_rows_are_matrices(const uint8_t *entries, size_t stride, size_t inputs,
-                                size_t outputs);
+/* Do rows of `inputs` entries, `stride` entries apart, begin with entries of this form? Of a row,
+ * only the entries up to the first that is not 0 are read. */
+bool gfs_isal_rows_are(gfs_isal_form form, const uint8_t *entries, size_t stride, size_t inputs,
+                       size_t outputs);
 
 /* Write the tables of `outputs` rows of `inputs` entries, rows being `stride` entries apart, in the
  * kernels' format: source by source, inputs * outputs * gfs_tables_entry(format) bytes. */

@@ -46,7 +46,11 @@ MUTANTS = (
         "gf_vect_mul_init",
     ),
     (
-        Mutant("isa->format == GFS_FORMAT_affine", "isa->format == GFS_FORMAT_nibble"),
+        Mutant(
+            "isa->format == GFS_FORMAT_affine",
+            "isa->format == GFS_FORMAT_nibble",
+            within="prefers_matrices",
+        ),
         "avx2",
         "gf_vect_mul_init",
     ),
@@ -71,10 +75,22 @@ MUTANTS = (
     (Mutant("outputs == 1", "outputs > 0", within="compared"), "gfni_avx512", "ec_encode_data"),
     (Mutant("memcpy(to, entry, 8);", "memcpy(to, entry, 7);"), "gfni_avx512", "ec_encode_data"),
     (
-        Mutant(
-            "gfs_isal_rows_are_matrices(entries, stride, inputs, outputs)", "true", within="gfs_isal_gather"
-        ),
+        Mutant("gfs_isal_rows_are(GFS_ISAL_MATRICES, $$rest)", "true", within="gfs_isal_gather"),
         "gfni_avx512",
+        "ec_encode_data",
+    ),
+    *(
+        (Mutant("!gfs_isal_rows_are($$rest)", "false", within="gfs_isal_dot"), isa, "ec_encode_data")
+        for isa in ("avx2", "gfni_avx512")
+    ),
+    (
+        Mutant("!gfs_isal_has_form(form, entry)", "gfs_isal_has_form(form, entry)"),
+        "avx512",
+        "ec_encode_data",
+    ),
+    (
+        Mutant("(size_t)done * count(k)", "(size_t)done", within="encode_in_parts"),
+        "avx2",
         "ec_encode_data",
     ),
     (Mutant("operation = GFS_OPERATION_mad;", ";"), "avx2", "ec_encode_data"),

@@ -315,7 +315,7 @@ class _Emitter:
         if ref.space in (Space.COEFFICIENT, Space.CONSTANT):
             copies = self.select.broadcast(instr.op)
             mem = self.places.entry(ref, self.select.table_bytes(Op.MATRIX))
-            return Mem(mem.base, mem.size, mem.index, mem.displacement, copies)
+            return replace(mem, broadcast=copies)
         if ref.space is Space.SCRATCH:
             return self.places.slot(ref)
         return self.places.shard(ref, self.spec.isa.vector_bytes)

@@ -65,8 +65,8 @@ class Places:
         self._group = 0
         self._first_left = False
         self._held: Shard | None = None
-        #: Distances of the rows of a table to its first row, for rolled loops.
-        self._rows = _SAVED[::-1][: spec.outputs - 1] if spec.by_rows and spec.inputs is None else ()
+        #: Odd multiples of the distance of the rows of a table, 1, 3, 5 and 7, for rolled loops.
+        self._rows = _SAVED[::-1][: spec.outputs // 2] if spec.by_rows and spec.inputs is None else ()
         self._row: int | None = None  #: the row of r11, until the shard pointers are loaded
 
     def _assign(self, program: Program) -> dict[Shard, str]:
@@ -111,19 +111,19 @@ class Places:
         return (self._slots + 1) * self._width if self._slots else 0
 
     def prepare_rows(self) -> None:
-        """Emit the distances of the table's rows: multiples of the first one, which depends on rsi, k."""
+        """Emit the distance of the table's rows, which depends on rsi, k, and its odd multiples."""
         if not self._spec.by_rows:
             return
-        first = self._rows[0] if self._rows else "rsi"
         if self._spec.inputs is not None:
             self._asm.ins("shl", "rsi", self._shift)
             self._row = 0
         elif self._rows:
-            self._asm.ins("mov", first, "rsi")
-            self._asm.ins("shl", first, self._shift)
+            self._asm.ins("mov", self._rows[0], "rsi")
+            self._asm.ins("shl", self._rows[0], self._shift)
         for before, register in pairwise(self._rows):
             self._asm.ins("mov", register, before)
-            self._asm.ins("add", register, first)
+            for _ in range(2):
+                self._asm.ins("add", register, self._rows[0])
 
     @property
     def _shift(self) -> int:
@@ -195,8 +195,10 @@ class Places:
             return Mem("rdx", size, None, ref.offset)
         if ref.index <= CURRENT:
             offset = self._spec.entry_offset(CURRENT - ref.index, ref.output) + ref.offset
-            row = self._rows[ref.output - 1] if self._rows and ref.output else None
-            return Mem("r9", size, row, offset)
+            if not self._rows or not ref.output:
+                return Mem("r9", size, None, offset)
+            scale = ref.output & -ref.output
+            return Mem("r9", size, self._rows[ref.output // scale // 2], offset, scale=scale)
         if self._spec.by_rows:
             return self._entry_in_row(ref, size)
         return Mem("rdx", size, None, self._spec.entry_offset(ref.index, ref.output) + ref.offset)

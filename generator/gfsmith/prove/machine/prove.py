@@ -58,11 +58,23 @@ class Report:
         return self.status is Status.PROVED
 
 
+#: The format of which an entry by rows is a copy, or several ones.
+_COPIED = {TableFormat.ISAL: TableFormat.AFFINE, TableFormat.ISAL_NIBBLE: TableFormat.NIBBLE}
+
+
 def _layout(spec: KernelSpec) -> Layout:
     fmt = spec.tables
-    if fmt is TableFormat.ISAL:
-        copy = TableFormat.AFFINE
-        return Layout(copy.label, fmt.entry_bytes, spec.outputs, period=copy.entry_bytes, by_rows=True)
+    if fmt.stands_by_rows:
+        copy = _COPIED[fmt]
+        sources = None if spec.by_rows else spec.inputs
+        return Layout(
+            copy.label,
+            fmt.entry_bytes,
+            spec.outputs,
+            sources,
+            period=copy.entry_bytes % fmt.entry_bytes,
+            by_rows=spec.by_rows,
+        )
     return Layout(fmt.label, fmt.entry_bytes, spec.table_outputs)
 
 

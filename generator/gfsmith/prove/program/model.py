@@ -105,7 +105,7 @@ def entry(fmt: TableFormat, source: int, output: int) -> tuple[Byte, ...]:
     """Return the bytes of a coefficient's table entry, from the definition of the format."""
     matrix = linear_map(source, output)
     match fmt:
-        case TableFormat.NIBBLE:
+        case TableFormat.NIBBLE | TableFormat.ISAL_NIBBLE:
             low = [apply(matrix, constant_byte(n)) for n in range(16)]
             high = [apply(matrix, constant_byte(n << 4)) for n in range(16)]
             return (*low, *high)

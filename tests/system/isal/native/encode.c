@@ -80,9 +80,9 @@ static void update_once(const char *name, int len, int k, int rows, place where,
 }
 
 static void shapes(void) {
-  static const int list[][2] = {{1, 1},  {2, 1},  {4, 2},    {6, 3},   {8, 4},
-                                {10, 4}, {10, 6}, {17, 3},   {5, 9},   {3, 20},
-                                {28, 4}, {70, 8}, {100, 20}, {255, 1}, {255, 20}};
+  static const int list[][2] = {{1, 1},  {2, 1},  {4, 2},  {6, 3},    {8, 4},   {10, 4},
+                                {10, 6}, {10, 8}, {12, 4}, {9, 7},    {17, 3},  {5, 9},
+                                {3, 20}, {28, 4}, {70, 8}, {100, 20}, {255, 1}, {255, 20}};
   for (unsigned s = 0; s < sizeof list / sizeof *list; s++)
     for (unsigned kind = 0; kind < KINDS; kind++) {
       int k = list[s][0], rows = list[s][1];

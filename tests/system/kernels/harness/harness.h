@@ -54,11 +54,15 @@ enum tables {
   TABLES_nibble,
   TABLES_permxor,
   TABLES_affine,
-  TABLES_isal, /* by output, job.columns each; all others by source */
+  TABLES_isal, /* this and the next by output, job.columns each; all others by source */
+  TABLES_isal_nibble,
   TABLES_bitplane,
   TABLES_mulb,
   TABLES_none
 };
+static inline bool is_by_rows(enum tables tables) {
+  return tables == TABLES_isal || tables == TABLES_isal_nibble;
+}
 enum abi { ABI_SYSV, ABI_MS }; /* a machine with one ABI uses the first */
 
 struct kernel {

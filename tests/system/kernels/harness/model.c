@@ -108,6 +108,7 @@ static uint8_t choose_coefficient(const struct job *job, size_t index, uint64_t 
 static size_t write_entry(const struct job *job, uint8_t c, uint8_t *entry) {
   const uint8_t *times_c = job->multiply + 256 * c;
   switch (job->kernel->tables) {
+  case TABLES_isal_nibble:
   case TABLES_nibble: /* c * n, then c * (n << 4) */
     for (unsigned n = 0; n < 16; n++) {
       entry[n] = times_c[n];
@@ -166,7 +167,7 @@ static void add_product(uint8_t *sum, const uint8_t *multiply, uint8_t c, const 
 /* Writes the entry of source j and output i to its place in the table. Source-major it is number j
  * * outputs + i (mul: number j), the next one. */
 static void place_entry(struct job *job, size_t j, size_t i, uint8_t c) {
-  if (job->kernel->tables == TABLES_isal) {
+  if (is_by_rows(job->kernel->tables)) {
     write_entry(job, c, job->table + 32 * (i * job->columns + j));
     job->table_bytes = 32 * job->columns * job->outputs;
   } else {
@@ -181,7 +182,8 @@ static void prepare_sums(struct job *job, uint64_t *state) {
     memset(job->product + i * MAX_LEN, 0, recipe->len);
   }
   job->table_bytes = 0;
-  job->columns = job->kernel->inputs == 0 ? recipe->k : recipe->k + (size_t)job->cases % 3;
+  bool is_mad = job->kernel->operation == OPERATION_mad;
+  job->columns = is_mad ? recipe->k + (size_t)job->cases % 3 : recipe->k;
   for (size_t j = 0; j < recipe->k; j++) {
     for (size_t i = mul ? j : 0; i < (mul ? j + 1 : job->outputs); i++) {
       uint8_t c = choose_coefficient(job, mul ? j : j * job->outputs + i, state);

@@ -216,7 +216,7 @@ static void restore(const struct job *job, const struct testcase *test, const st
 }
 
 static uint64_t k_argument(const struct job *job) {
-  if (job->kernel->tables == TABLES_isal) {
+  if (is_by_rows(job->kernel->tables) && job->kernel->operation == OPERATION_mad) {
     return job->columns;
   }
   static const uint64_t junk[] = {0, UINT64_C(0x5bad000000000001), 1, UINT64_MAX, 7};
