@@ -84,7 +84,7 @@ _PARITIES = (2, 3)
 _SINGLE = frozenset({Technique.AFFINE, Technique.ISAL, Technique.MULB, Technique.PERMXOR})
 
 #: Most outputs of a kernel that reads entries row by row, for which there are enough registers.
-_MOST_ROWS = {Operation.DOT: 8, Operation.MAD: 6}
+_MOST_ROWS = 8
 
 
 def with_width(isa: Isa, bits: int) -> Isa:
@@ -220,14 +220,12 @@ class KernelSpec:
             )
 
     def _check_rows(self) -> None:
-        fits = self.outputs <= _MOST_ROWS.get(self.operation, 0)
-        shape = fits and (self.operation is Operation.DOT or self.inputs == 1)
+        shape = self.operation is Operation.DOT or (self.operation is Operation.MAD and self.inputs == 1)
         plain = self.baked is None and self.walk is Walk.TOGETHER and not self.pipelined
-        if not shape or not plain or not self.machine_code:
-            dots, mads = _MOST_ROWS[Operation.DOT], _MOST_ROWS[Operation.MAD]
+        if not shape or self.outputs > _MOST_ROWS or not plain or not self.machine_code:
             raise SpecError(
-                f"technique = {self.technique.value}; allowed: dot of 1 to {dots} outputs and mad of 1x1 to "
-                f"1x{mads} with run-time coefficients, on x86_64, together and not pipelined"
+                f"technique = {self.technique.value}; allowed: dot, and mad of one source, of 1 to "
+                f"{_MOST_ROWS} outputs with run-time coefficients, on x86_64, together and not pipelined"
             )
 
     def _check_schedule(self) -> None:

@@ -128,10 +128,16 @@ static inline gfsmith_kernel *gfs_isal_met_dot(int len, int k, int rows, const u
  * call is not in cache. */
 gfsmith_kernel *gfs_isal_dot(int len, int k, int rows, const uint8_t *entries);
 
+/* The most outputs of mad with tables of products for which kernels read these in place beyond
+ * GFS_ISAL_UNSEARCHED bytes of a shard; with more, kernels of fewer outputs in turn are faster. */
+enum { GFS_ISAL_MOST_TOGETHER = 4 };
+
 /* The same for GFS_OPERATION_mad of one source, with the entries of its column. */
 static inline gfsmith_kernel *gfs_isal_short_mad(int len, int k, int rows, const uint8_t *entries) {
-  if (!gfs_isal_within(len, GFS_OWN_CACHE_LEAST / (1 + GFS_ISAL_SHORT_OUTPUTS)) || k <= 0 ||
-      !gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS) ||
+  bool together = rows <= GFS_ISAL_MOST_TOGETHER || gfs_isal_read_form() == GFS_ISAL_MATRICES;
+  unsigned most =
+      together ? GFS_OWN_CACHE_LEAST / (1 + GFS_ISAL_SHORT_OUTPUTS) : GFS_ISAL_UNSEARCHED;
+  if (!gfs_isal_within(len, most) || k <= 0 || !gfs_isal_within(rows, GFS_ISAL_SHORT_OUTPUTS) ||
       !gfs_isal_can_be_read(entries, (size_t)k, (size_t)rows))
     return NULL;
   return atomic_load_explicit(&gfs_isal_mads[rows], memory_order_relaxed);

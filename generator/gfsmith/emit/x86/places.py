@@ -42,6 +42,13 @@ def _replaced(spec: KernelSpec, program: Program) -> dict[Shard, str]:
     return found
 
 
+def _reads_rows(spec: KernelSpec, program: Program) -> bool:
+    """Do the loops read entries of a table that stands row by row?"""
+    sections = (section for loop in program.loops for section in loop.sections())
+    refs = (i.ref for section in sections for i in section)
+    return spec.by_rows and any(ref is not None and ref.space is Space.COEFFICIENT for ref in refs)
+
+
 def _reads_pointers(spec: KernelSpec) -> bool:
     """Does the kernel read the pointers of its sources for each line instead of holding them in registers?
     This is faster for batches of few sources with more than two parities (docs/batches.md#limits-of-63)."""
@@ -60,13 +67,13 @@ class Places:
         #: Address of slot 0. A loop that is rolled over the sources uses r9 itself.
         self._frame = "rbp" if any(loop.rolled for loop in program.loops) else "r9"
         self._follows = any(pointers(loop.body) for loop in program.loops)  #: AHEAD is used
+        #: Odd multiples of the distance of the rows of a table, 1, 3, 5 and 7, if loops read them.
+        self._rows = _SAVED[::-1][: spec.outputs // 2] if _reads_rows(spec, program) else ()
         self.resident = self._assign(program)
         self._cursors: frozenset[str] = frozenset()
         self._group = 0
         self._first_left = False
         self._held: Shard | None = None
-        #: Odd multiples of the distance of the rows of a table, 1, 3, 5 and 7, for rolled loops.
-        self._rows = _SAVED[::-1][: spec.outputs // 2] if spec.by_rows and spec.inputs is None else ()
         self._row: int | None = None  #: the row of r11, until the shard pointers are loaded
 
     def _assign(self, program: Program) -> dict[Shard, str]:
@@ -75,8 +82,9 @@ class Places:
         if all(loop.rolled for loop in program.loops):
             return {}
         taken = self._frame if self._slots else ""
-        unsaved = _FREE_DIAGONAL if spec.diagonal else (*_FREE_FIXED, "rdx") if spec.by_rows else _FREE_FIXED
-        free = [r for r in (*unsaved, *_SAVED) if r != taken]
+        no_table = spec.by_rows and not self._rows
+        unsaved = _FREE_DIAGONAL if spec.diagonal else (*_FREE_FIXED, "rdx") if no_table else _FREE_FIXED
+        free = [r for r in (*unsaved, *_SAVED) if r != taken and r not in self._rows]
         shards: list[Shard] = [(Space.DESTINATION, i) for i in range(spec.outputs)]
         if not _reads_pointers(spec):
             shards += [(Space.SOURCE, j) for j in range(spec.inputs or 1)]
@@ -114,12 +122,12 @@ class Places:
         """Emit the distance of the table's rows, which depends on rsi, k, and its odd multiples."""
         if not self._spec.by_rows:
             return
-        if self._spec.inputs is not None:
-            self._asm.ins("shl", "rsi", self._shift)
-            self._row = 0
-        elif self._rows:
+        if self._rows:
             self._asm.ins("mov", self._rows[0], "rsi")
             self._asm.ins("shl", self._rows[0], self._shift)
+        elif self._spec.inputs is not None:
+            self._asm.ins("shl", "rsi", self._shift)
+            self._row = 0
         for before, register in pairwise(self._rows):
             self._asm.ins("mov", register, before)
             for _ in range(2):
@@ -195,13 +203,20 @@ class Places:
             return Mem("rdx", size, None, ref.offset)
         if ref.index <= CURRENT:
             offset = self._spec.entry_offset(CURRENT - ref.index, ref.output) + ref.offset
-            if not self._rows or not ref.output:
-                return Mem("r9", size, None, offset)
-            scale = ref.output & -ref.output
-            return Mem("r9", size, self._rows[ref.output // scale // 2], offset, scale=scale)
+            return self._entry_by_row("r9", ref.output, size, offset)
+        if self._rows:
+            offset = self._spec.entry_offset(ref.index, ref.output) + ref.offset
+            return self._entry_by_row("rdx", ref.output, size, offset)
         if self._spec.by_rows:
             return self._entry_in_row(ref, size)
         return Mem("rdx", size, None, self._spec.entry_offset(ref.index, ref.output) + ref.offset)
+
+    def _entry_by_row(self, first: str, row: int, size: int, offset: int) -> Mem:
+        """Return the address of an entry in a row: from the first row on, a multiple of their distance."""
+        if not self._rows or not row:
+            return Mem(first, size, None, offset)
+        scale = row & -row
+        return Mem(first, size, self._rows[row // scale // 2], offset, scale=scale)
 
     def _entry_in_row(self, ref: Ref, size: int) -> Mem:
         """Return the address of an entry that is loaded before the loops, and set r11 to its row."""
