@@ -32,6 +32,11 @@ typedef struct gfs_limits {
   /* The fewest bytes of a call of one pass on GFS_PATH_distant for which prefetching step by step
    * costs more than it gains; SIZE_MAX: it always pays. */
   size_t whole_min;
+  /* True if wide codes prefetch the rows that follow into the first-level cache, not the second. */
+  bool fetch_first;
+  /* True if wide codes copy results around the cache by stores of whole lines, if the instruction
+   * set has them. */
+  bool stream_lines;
 } gfs_limits;
 
 /* The limits of this CPU; those of the best compromise if it is unknown. */

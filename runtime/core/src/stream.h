@@ -40,6 +40,33 @@ static inline void gfs_stream_copy(uint8_t *to, const uint8_t *from, size_t byte
   memcpy(to + at, from + at, bytes - at);
 }
 
+/* The stores of results: ordinary ones, or around the cache, of quarters of a line or, with
+ * AVX-512, of a line. */
+typedef enum gfs_stream { GFS_STREAM_NONE, GFS_STREAM_QUARTERS, GFS_STREAM_LINES } gfs_stream;
+
+/* In the static analysis vectors have no model. */
+#if GFS_STREAM_EXISTS && !defined(__FRAMAC__)
+/* Copy whole lines to multiples of a line. */
+__attribute__((target("avx512f"))) static inline void
+gfs_stream_lines(uint8_t *to, const uint8_t *from, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += GFS_CACHE_LINE)
+    _mm512_stream_si512((void *)(to + at), _mm512_loadu_si512(from + at));
+}
+#else
+static inline void gfs_stream_lines(uint8_t *to, const uint8_t *from, size_t bytes) {
+  memcpy(to, from, bytes);
+}
+#endif
+
+/* gfs_stream_copy by stores of lines. */
+static inline void gfs_stream_copy_lines(uint8_t *to, const uint8_t *from, size_t bytes) {
+  const size_t at = gfs_least(gfs_bytes_to_line(to), bytes);
+  const size_t lines = (bytes - at) / GFS_CACHE_LINE * GFS_CACHE_LINE;
+  memcpy(to, from, at);
+  gfs_stream_lines(to + at, from + at, lines);
+  memcpy(to + at + lines, from + at + lines, bytes - at - lines);
+}
+
 /* Order stores around the cache before all stores that follow. */
 static inline void gfs_stream_fence(void) {
 #if GFS_STREAM_EXISTS

@@ -13,17 +13,22 @@ gfs_rows gfs_wide_rows_of(const gfs_wide_work *w, size_t first) {
 
 /* Prefetch a slice of a shard; `shard` points to its address in the first stripe. */
 static void fetch_slice(const gfs_wide_call *call, const gfs_wide_slice *slice,
-                        const uint8_t *const *shard) {
-  for (size_t s = slice->stripe; s < slice->stripe + slice->stripes; s++)
-    gfs_prefetch_second(shard[s * call->sources] + slice->at, slice->part);
+                        const uint8_t *const *shard, bool into_first) {
+  for (size_t s = slice->stripe; s < slice->stripe + slice->stripes; s++) {
+    const uint8_t *part = shard[s * call->sources] + slice->at;
+    if (into_first)
+      gfs_prefetch_first(part, slice->part);
+    else
+      gfs_prefetch_second(part, slice->part);
+  }
 }
 
 void gfs_wide_fetch(const gfs_wide_call *call, const gfs_wide_work *w, const uint8_t *const *shard,
                     const uint8_t *const *later) {
   if (later != NULL)
-    fetch_slice(call, &w->now, later);
+    fetch_slice(call, &w->now, later, call->slices.fetch_first);
   if (call->slices.kept)
-    fetch_slice(call, &w->next, shard);
+    fetch_slice(call, &w->next, shard, false);
 }
 
 void gfs_wide_read(const gfs_wide_call *call, const gfs_wide_work *w, const gfs_rows *rows,
@@ -37,7 +42,7 @@ void gfs_wide_read(const gfs_wide_call *call, const gfs_wide_work *w, const gfs_
 void gfs_wide_write(const gfs_wide_call *call, const gfs_wide_work *w, const gfs_rows *rows,
                     size_t i, uint8_t *const *shard) {
   gfs_wide_store(call->wide->code->layout, &call->wide->transform, rows, i, &w->now, shard,
-                 call->targets, call->slices.streamed);
+                 call->targets, call->slices.stores);
 }
 
 /* Bytes of a task's memory before its rows, a multiple of a cache line. */
@@ -58,7 +63,7 @@ static void run_slices(void *argument, unsigned index) {
     work.next = gfs_wide_slice_at(&call->slices, n + call->slices.tasks);
     call->slice(call, &work);
   }
-  if (call->slices.streamed)
+  if (call->slices.stores != GFS_STREAM_NONE)
     gfs_stream_fence();
 }
 

@@ -47,7 +47,7 @@ static bool store_lines(const void *context, const gfs_end *end) {
   if (!gfs_wide_has_lines(s->call->wide->code->layout, slice))
     return false;
   uint8_t *const *shard = s->to + slice->stripe * s->call->targets + end->row;
-  gfs_wide_store_lines(end, shard, slice->at, s->call->slices.streamed);
+  gfs_wide_store_lines(end, shard, slice->at, s->call->slices.stores);
   return true;
 }
 

@@ -171,7 +171,8 @@ static void take_row(const void *context, const gfs_rows *rows, unsigned row) {
   if (shard == wide->k + wide->m || !lost->wanted[shard])
     return;
   uint8_t *const *result = r->call->results + shard;
-  const bool is_row = gfs_wide_is_row(wide->code->layout, slice) && !r->call->slices.streamed;
+  const bool is_row =
+      gfs_wide_is_row(wide->code->layout, slice) && r->call->slices.stores == GFS_STREAM_NONE;
   uint8_t *to = is_row ? result[slice->stripe * r->call->targets] + slice->at : r->one->start;
   multiply(&wide->transform, repair_table(r->call, shard), rows->bytes, gfs_rows_row(rows, row),
            to);
@@ -195,7 +196,7 @@ static bool take_lines(const void *context, const gfs_end *end) {
     any |= is_wanted;
   }
   if (any)
-    gfs_wide_store_scaled(end, to, scale, call->slices.streamed);
+    gfs_wide_store_scaled(end, to, scale, call->slices.stores);
   return true;
 }
 

@@ -119,14 +119,23 @@ static GFS_NOT_INLINED void join_row(gfs_wide_layout layout, const gfs_wide_slic
     join_all(GFS_WIDE_WORDS, slice, shard, pitch, low, high);
 }
 
-/* The same around the cache, whose lines need not begin where the shard does. */
-static void stream_piece(gfs_wide_layout layout, size_t bytes, const uint8_t *low,
-                         const uint8_t *high, uint8_t *shard) {
+/* Copy around the cache, by stores that are not ordinary ones. */
+static void stream_bytes(gfs_stream stores, uint8_t *to, const uint8_t *from, size_t bytes) {
+  if (stores == GFS_STREAM_LINES)
+    gfs_stream_copy_lines(to, from, bytes);
+  else
+    gfs_stream_copy(to, from, bytes);
+}
+
+/* Planes to a piece of a shard around the cache, whose lines need not begin where the shard does.
+ */
+static void stream_piece(gfs_wide_layout layout, gfs_stream stores, size_t bytes,
+                         const uint8_t *low, const uint8_t *high, uint8_t *shard) {
   alignas(GFS_CACHE_LINE) uint8_t joined[GFS_ROWS_MOST];
   uint8_t *to = joined;
   const gfs_wide_slice one = {.stripes = 1, .part = bytes};
   join_row(layout, &one, &to, 0, low, high);
-  gfs_stream_copy(shard, joined, bytes);
+  stream_bytes(stores, shard, joined, bytes);
 }
 
 static bool has_whole_lines(const uint8_t *shard, size_t bytes) {
@@ -141,9 +150,9 @@ static void stream_halves(size_t bytes, const uint8_t *low, const uint8_t *high,
   }
 }
 
-static GFS_NOT_INLINED void stream_row(gfs_wide_layout layout, const gfs_wide_slice *slice,
-                                       uint8_t *const *shard, size_t pitch, const uint8_t *low,
-                                       const uint8_t *high) {
+static GFS_NOT_INLINED void stream_row(gfs_wide_layout layout, gfs_stream stores,
+                                       const gfs_wide_slice *slice, uint8_t *const *shard,
+                                       size_t pitch, const uint8_t *low, const uint8_t *high) {
   const size_t bytes = slice->part, elements = elements_of(layout, bytes);
   const gfs_wide_slice one = {.stripes = 1, .at = slice->at, .part = bytes};
   for (size_t n = slice->stripes; n > 0; n--, shard += pitch, low += elements, high += elements) {
@@ -153,49 +162,51 @@ static GFS_NOT_INLINED void stream_row(gfs_wide_layout layout, const gfs_wide_sl
     if (slice->stripes > 1 && !has_whole_lines(to, bytes))
       join_row(layout, &one, shard, 0, low, high);
     else if (layout == GFS_WIDE_BYTES)
-      gfs_stream_copy(to, low, bytes);
+      stream_bytes(stores, to, low, bytes);
     else if (layout == GFS_WIDE_HALVES && has_whole_lines(to, bytes))
       stream_halves(bytes, low, high, to);
     else
-      stream_piece(layout, bytes, low, high, to);
+      stream_piece(layout, stores, bytes, low, high, to);
   }
 }
 
 void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
-                    const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch, bool stream) {
+                    const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch,
+                    gfs_stream stores) {
   const uint8_t *low = gfs_transform_plane(t, rows, i, 0);
   const uint8_t *high = gfs_transform_plane(t, rows, i, t->planes - 1);
   shard += slice->stripe * pitch;
-  if (stream)
-    stream_row(layout, slice, shard, pitch, low, high);
+  if (stores != GFS_STREAM_NONE)
+    stream_row(layout, stores, slice, shard, pitch, low, high);
   else
     join_row(layout, slice, shard, pitch, low, high);
 }
 
 static GFS_NOT_INLINED void stream_lines(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS],
-                                         size_t at) {
+                                         size_t at, gfs_stream stores) {
   alignas(GFS_CACHE_LINE) uint8_t joined[GFS_END_ROWS][GFS_ROWS_MOST];
   gfs_end_write(end, (uint8_t *const[]){joined[0], joined[1], joined[2], joined[3]}, 0);
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
-    gfs_stream_copy(shard[i] + at, joined[i], end->rows->bytes);
+    stream_bytes(stores, shard[i] + at, joined[i], end->rows->bytes);
 }
 
 void gfs_wide_store_lines(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at,
-                          bool stream) {
-  if (stream)
-    stream_lines(end, shard, at);
+                          gfs_stream stores) {
+  if (stores != GFS_STREAM_NONE)
+    stream_lines(end, shard, at, stores);
   else
     gfs_end_write(end, shard, at);
 }
 
 void gfs_wide_store_scaled(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS],
-                           const uint8_t *const scale[GFS_END_ROWS], bool stream) {
+                           const uint8_t *const scale[GFS_END_ROWS], gfs_stream stores) {
+  const bool around = stores != GFS_STREAM_NONE;
   alignas(GFS_CACHE_LINE) uint8_t joined[GFS_END_ROWS][GFS_ROWS_MOST];
   uint8_t *to[GFS_END_ROWS];
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
-    to[i] = stream || shard[i] == NULL ? joined[i] : shard[i];
+    to[i] = around || shard[i] == NULL ? joined[i] : shard[i];
   gfs_end_write_scaled(end, to, 0, scale);
   for (unsigned i = 0; i < GFS_END_ROWS; i++)
-    if (stream && shard[i] != NULL)
-      gfs_stream_copy(shard[i], joined[i], end->rows->bytes);
+    if (around && shard[i] != NULL)
+      stream_bytes(stores, shard[i], joined[i], end->rows->bytes);
 }

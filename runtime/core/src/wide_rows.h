@@ -23,18 +23,18 @@ bool gfs_wide_has_lines(gfs_wide_layout layout, const gfs_wide_slice *slice);
 void gfs_wide_load(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
                    const gfs_wide_slice *slice, const uint8_t *const *shard, size_t pitch);
 
-/* A slice of a shard = row i. stream: by stores around the cache (gfs_stream_fence). */
+/* A slice of a shard = row i. gfs_stream_fence follows stores around the cache. */
 void gfs_wide_store(gfs_wide_layout layout, const gfs_transform *t, const gfs_rows *rows, size_t i,
-                    const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch, bool stream);
+                    const gfs_wide_slice *slice, uint8_t *const *shard, size_t pitch,
+                    gfs_stream stores);
 
-/* The last layers of four rows, to the bytes of shards from `at` on, which are lines. stream: as
- * above. */
+/* The last layers of four rows, to the bytes of shards from `at` on, which are lines. */
 void gfs_wide_store_lines(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS], size_t at,
-                          bool stream);
+                          gfs_stream stores);
 
 /* The same for products of the elements by the tables `scale`. shard: addresses of the lines, NULL
  * for an element that is not stored. */
 void gfs_wide_store_scaled(const gfs_end *end, uint8_t *const shard[GFS_END_ROWS],
-                           const uint8_t *const scale[GFS_END_ROWS], bool stream);
+                           const uint8_t *const scale[GFS_END_ROWS], gfs_stream stores);
 
 #endif

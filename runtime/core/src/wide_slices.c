@@ -1,9 +1,9 @@
 #include "wide_slices.h"
 
-#include "path.h"
+#include "cpu.h"
+#include "dispatch.h"
 #include "rows.h"
 #include "sizes.h"
-#include "stream.h"
 
 enum {
   WORK_BYTES = 33 << 18,                 /* of all rows of a slice, unless slices are shortest */
@@ -31,6 +31,16 @@ static void cut_rows(gfs_wide_slices *s, size_t row) {
   s->total = groups * ((s->len + s->part - 1) / s->part);
 }
 
+/* The stores of results with so many bytes each that a call from memory computes. */
+static gfs_stream stores_of(size_t len) {
+  const gfs_limits *limits = gfs_limits_here();
+  const gfs_isa *isa = gfs_dispatch_isa();
+  if (!GFS_STREAM_EXISTS || len < limits->stream_min)
+    return GFS_STREAM_NONE;
+  bool lines = limits->stream_lines && isa != NULL && (isa->features & GFSMITH_CPU_AVX512F) != 0;
+  return lines ? GFS_STREAM_LINES : GFS_STREAM_QUARTERS;
+}
+
 /* Shards of fewer bytes are assumed to be in a core's own cache, or in one that is almost as fast.
  *
  * Others are prefetched, and slices are smaller then, but calls of kernels for shorter rows than
@@ -41,7 +51,8 @@ gfs_wide_slices gfs_wide_slices_of(size_t len, size_t count, const gfs_wide_dema
   const size_t bytes = len * count;
   gfs_wide_slices s = {.len = len, .count = count};
   s.fetched = bytes >= GFS_SHARED_BYTES / demand->shards;
-  s.streamed = GFS_STREAM_EXISTS && s.fetched && len >= gfs_limits_here()->stream_min;
+  s.fetch_first = gfs_limits_here()->fetch_first;
+  s.stores = s.fetched ? stores_of(len) : GFS_STREAM_NONE;
   s.tasks = gfs_least(workers, (bytes - 1) / SLICE_LEAST + 1);
   const size_t work = demand->gapped ? GAPPED_BYTES : WORK_BYTES;
   size_t most = gfs_least(work / demand->rows, GFS_ROWS_MOST);

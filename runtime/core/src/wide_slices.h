@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "stream.h"
+
 /* Bytes at, at + 1, .. of every shard of one stripe, or of every shard of consecutive stripes. A
  * row has the bytes of a shard of each of these stripes, one after the other: a call of a kernel
  * costs as much as about 10 lines of its work, so shards of few bytes share rows. */
@@ -19,9 +21,10 @@ typedef struct gfs_wide_slices {
   size_t stripes;    /* most stripes of a slice: 1 unless slices have whole shards */
   size_t total;      /* slices */
   size_t tasks;
-  bool fetched;  /* prefetch slices of shards */
-  bool streamed; /* store results around the cache */
-  bool kept;     /* the caches keep the next slice: prefetch it, too */
+  bool fetched;      /* prefetch slices of shards */
+  bool fetch_first;  /* into the first-level cache, except the next slice */
+  bool kept;         /* the caches keep the next slice: prefetch it, too */
+  gfs_stream stores; /* of results */
 } gfs_wide_slices;
 
 /* The work of a call: the number of shards of a stripe, of those that it reads, and of rows. */

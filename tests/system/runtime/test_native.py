@@ -73,6 +73,19 @@ STEP_ERRORS = (
     Mutant("path == GFS_PATH_distant && map->dots == 1", "path == GFS_PATH_distant", within="near_of"),
 )
 
+#: CPUs of which one prefetches wide codes into the first-level cache and stores whole lines, and sets of which
+#: one has such stores.
+WIDE_CASES = [(cpu, isa) for cpu in STEP_CPUS for isa in ("gfni_avx512", "sse")]
+
+#: Errors of the stores of wide codes (wide_slices.c), which wide_stores.c must detect.
+WIDE_ERRORS = (
+    Mutant("limits->stream_lines && isa != NULL", "isa != NULL"),
+    Mutant("(isa->features & GFSMITH_CPU_AVX512F) != 0", "true"),
+    Mutant("lines ? GFS_STREAM_LINES : GFS_STREAM_QUARTERS", "GFS_STREAM_QUARTERS"),
+    Mutant("s.fetched ? stores_of(len) : GFS_STREAM_NONE", "stores_of(len)"),
+    Mutant("gfs_limits_here()->fetch_first", "false"),
+)
+
 
 def run(*command: str | Path) -> str:
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
@@ -115,6 +128,18 @@ def test_steps_and_whole_shards(compiler: Compiler) -> None:
 def test_errors_of_the_steps_are_detected(compiler: Compiler, mutant: Mutant) -> None:
     wrong = compiler.link_error(compiler.compile("pieces"), mutant, runtime_sources())
     assert any(run_program(wrong, 60, cpu).returncode != 0 for cpu in STEP_CPUS)
+
+
+def test_stores_of_wide_codes(compiler: Compiler) -> None:
+    """Calls from memory have the stores and prefetches of the CPU; a copy around the cache writes its bytes."""
+    program = compiler.link("wide_stores")
+    assert [run(program, *case) for case in WIDE_CASES] == ["ok\n"] * len(WIDE_CASES)
+
+
+@pytest.mark.parametrize("mutant", WIDE_ERRORS, ids=str)
+def test_errors_of_the_stores_of_wide_codes_are_detected(compiler: Compiler, mutant: Mutant) -> None:
+    wrong = compiler.link_error(compiler.compile("wide_stores"), mutant, runtime_sources())
+    assert any(run_program(wrong, 60, *case).returncode != 0 for case in WIDE_CASES)
 
 
 def test_calls_in_a_sandbox(compiler: Compiler) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import ctypes
 import itertools
 import re
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -201,6 +203,19 @@ def test_stores_around_the_cache(api: Api, code: str, k: int, m: int, rest: int,
     assert wide.reconstruct(lost, [False] * 20 + [True] * (k + m - 20)) == OK
     assert np.array_equal(lost, shards)
     wide.close()
+
+
+@pytest.mark.parametrize("cpu", ["znver4", "znver5"])
+def test_stores_around_the_cache_of_other_cpus(
+    api: Api, cpu: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A CPU has those of quarters of a line, the other one those of lines. A library reads the name once."""
+    monkeypatch.setenv("GFSMITH_CPU", cpu)
+    copied = Api(Path(shutil.copy(api.lib._name, tmp_path)))
+    for offset in (0, 16, 33):
+        test_stores_around_the_cache(copied, "leopard8", 40, 20, 0, offset)
+        test_stores_around_the_cache(copied, "leopard16", 40, 23, 0, offset)
+        test_stores_around_the_cache(copied, "lch16", 20, 40, 30, offset)
 
 
 def test_a_set_without_kernels_for_lines(api: Api) -> None:
@@ -472,8 +487,10 @@ MUTANTS = (
     Mutant("at < elements", "false", within="split_piece"),
     Mutant("at < elements", "false", within="join_piece"),
     Mutant("gfs_stream_half(shard + 2 * at + HALF, high + at);", ";"),
-    Mutant("gfs_stream_copy(shard, joined, bytes);", ";"),
-    Mutant("gfs_stream_copy(to, low, bytes);", ";"),
+    Mutant("stream_bytes(stores, shard, joined, bytes);", ";"),
+    Mutant("stream_bytes(stores, to, low, bytes);", ";"),
+    Mutant("gfs_stream_copy(to, from, bytes);", ";"),
+    Mutant("gfs_stream_copy_lines(to, from, bytes);", ";"),
     Mutant("from = shard[slice->stripe * r->call->sources] + slice->at;", "from = *shard;"),
     Mutant("result[slice->stripe * r->call->targets] + slice->at", "*result"),
     Mutant("point + 1", "point", within="find_loss"),
@@ -517,9 +534,9 @@ MUTANTS = (
     Mutant("scale[i] = repair_table(call, shard_of(call->wide, point));", ";"),
     Mutant("gfs_rows_clear(end->rows, end->row, end->row + GFS_END_ROWS);", ";"),
     Mutant("call->results[slice->stripe * call->targets + shard] + slice->at", "call->results[shard]"),
-    Mutant("gfs_stream_copy(shard[i], joined[i], end->rows->bytes);", ";"),
+    Mutant("stream_bytes(stores, shard[i], joined[i], end->rows->bytes);", ";"),
     Mutant("slice->part % GFSMITH_WIDE_GRANULE == 0", "true"),
-    Mutant("gfs_stream_copy(shard[i] + at, joined[i], end->rows->bytes);", ";"),
+    Mutant("stream_bytes(stores, shard[i] + at, joined[i], end->rows->bytes);", ";"),
     Mutant("gfs_transform_change(&s->call->wide->transform, rows, row);", ";", within="load_row"),
     Mutant("gfs_transform_change(&s->call->wide->transform, rows, row);", ";", within="store_row"),
     Mutant("len % wide->code->granule != 0", "false", within="encode_wide"),
@@ -527,7 +544,10 @@ MUTANTS = (
 
 
 @pytest.mark.parametrize("mutant", share(MUTANTS, 2), ids=str)
-def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
+def test_the_tests_detect_the_error(
+    mutant: Mutant, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GFSMITH_CPU", "znver5")  # it has all types of stores
     api = Api(compiler.library_with_error(mutant, SOURCES))
     with pytest.raises(AssertionError):
         for code, k, m in oracle.SMALL:

@@ -180,8 +180,9 @@ def _limits(build: Path, vendor: str, family: int, model: int, cpu: str = "") ->
     """Return the limits of a library on this CPU, and its lines on stderr. cpu: GFSMITH_CPU."""
     command = [build / "dispatch", vendor, str(family), str(model)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={"GFSMITH_CPU": cpu})
-    first_cache, own_cache, stream_min, whole_min = map(int, done.stdout.split())
-    return limits.Limits(first_cache, own_cache, stream_min, whole_min or None), done.stderr
+    first_cache, own_cache, stream_min, whole_min, *wide = map(int, done.stdout.split())
+    found = limits.Limits(first_cache, own_cache, stream_min, whole_min or None, *map(bool, wide))
+    return found, done.stderr
 
 
 def test_every_cpu_has_its_limits(build: Path) -> None:

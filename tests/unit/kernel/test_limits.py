@@ -66,3 +66,9 @@ def test_the_caches_of_a_cpu_determine_its_limits() -> None:
     generic = table["generic"].own_cache
     worst = max(max(generic / size, size / generic) for size in sizes)
     assert all(worst <= max(max(other / size, size / other) for size in sizes) for other in sizes)
+
+
+def test_a_measured_cpu_streams_lines_of_wide_codes() -> None:
+    table = limits.table()
+    assert [name for name, found in table.items() if found.stream_lines] == ["znver5"]
+    assert [name for name, found in table.items() if found.fetch_first] == ["znver5"]
