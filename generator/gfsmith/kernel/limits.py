@@ -126,8 +126,8 @@ STORES = (
 #: Limits.whole_min of CPUs that look further ahead than a step (docs/performance.md#steps-or-whole-shards).
 WHOLE = {"znver5": 9 << 10}
 
-#: CPUs with Limits.fetch_first and Limits.stream_lines; others are not measured (docs/wide.md#slices).
-WIDE = frozenset({"znver5"})
+#: Limits.fetch_first, stream_lines and long_rows; other CPUs are not measured (docs/wide.md#slices).
+WIDE = {"znver5": (True, True, 256 << 10)}
 
 CALL = 512  #: bytes of the first level for the stack and the pointers of a call
 
@@ -137,7 +137,7 @@ class Limits:
     """Bytes: of all shards of a call in a core's first-level cache, and in its own caches; of the shortest
     shard with streaming stores; of all shards of the smallest call in memory without steps, None: steps
     always pay. Of calls on wide codes in memory: whether they prefetch into the first-level cache, and copy
-    results by streaming stores of whole lines."""
+    results by streaming stores of whole lines; most bytes of all rows of an encoding that have 2 KiB each."""
 
     first_cache: int
     own_cache: int
@@ -145,6 +145,7 @@ class Limits:
     whole_min: int | None = None
     fetch_first: bool = False
     stream_lines: bool = False
+    long_rows: int = 0
 
 
 def _least(losses: Mapping[int, float]) -> int:
@@ -179,8 +180,8 @@ def of(cpu: Microarch) -> Limits:
     sets decide."""
     alike = [stores for stores in STORES if stores.gfni == (cpu.name in _GFNI)]
     own = [stores for stores in alike if stores.cpu == cpu.name]
-    wide = cpu.name in WIDE
-    return Limits(*_caches([cpu.name]), stream_min(own or alike), WHOLE.get(cpu.name), wide, wide)
+    wide = WIDE.get(cpu.name, ())
+    return Limits(*_caches([cpu.name]), stream_min(own or alike), WHOLE.get(cpu.name), *wide)
 
 
 def table() -> dict[str, Limits]:

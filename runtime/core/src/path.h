@@ -37,6 +37,9 @@ typedef struct gfs_limits {
   /* True if wide codes copy results around the cache by stores of whole lines, if the instruction
    * set has them. */
   bool stream_lines;
+  /* The most bytes of all rows of 2 KiB of an encoding from memory with a wide code; more have rows
+   * of 1 KiB. */
+  size_t long_rows;
 } gfs_limits;
 
 /* The limits of this CPU; those of the best compromise if it is unknown. */

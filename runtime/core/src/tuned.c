@@ -21,7 +21,7 @@ typedef struct tuned_row {
 
 static const tuned_row tuned_kernels[] = {
 #define GFSMITH_TUNED_CPU(name, vendor, family, first, last, first_cache, own_cache, stream_min,   \
-                          whole_min, fetch_first, stream_lines)
+                          whole_min, fetch_first, stream_lines, long_rows)
 #define GFSMITH_TUNED(name, path, symbol, added) {name, GFS_PATH_##path, symbol, added},
 #include "tuned.inc"
 #undef GFSMITH_TUNED_CPU
@@ -39,9 +39,10 @@ typedef struct cpu_row {
 /* The last row is that of unknown CPUs. */
 static const cpu_row cpus[] = {
 #define GFSMITH_TUNED_CPU(name, vendor, family, first, last, first_cache, own_cache, stream_min,   \
-                          whole_min, fetch_first, stream_lines)                                    \
-  {name,  vendor, family,                                                                          \
-   first, last,   {first_cache, own_cache, stream_min, whole_min, fetch_first, stream_lines}},
+                          whole_min, fetch_first, stream_lines, long_rows)                         \
+  {name,   vendor,                                                                                 \
+   family, first,                                                                                  \
+   last,   {first_cache, own_cache, stream_min, whole_min, fetch_first, stream_lines, long_rows}},
 #define GFSMITH_TUNED(name, path, symbol, added)
 #include "tuned.inc"
 #undef GFSMITH_TUNED_CPU

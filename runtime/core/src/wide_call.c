@@ -76,6 +76,7 @@ gfsmith_status gfs_wide_run(gfs_wide_call *call, const gfs_wide_stripes *stripes
                                   .sources = call->sources,
                                   .rows = rows,
                                   .gapped = call->wide->transform.fours.fft16 != NULL,
+                                  .one_block = call->one_block,
                                   .repair = call->lost != NULL};
   bool shared = gfs_is_shared(executor, shards, stripes->len * stripes->count);
   call->slices =

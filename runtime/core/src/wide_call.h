@@ -7,8 +7,6 @@
 #include "wide.h"
 #include "wide_slices.h"
 
-enum { GFS_WIDE_FETCH_ROWS = 4 /* distance of prefetching */ };
-
 /* A task: its memory, at multiples of a cache line, and its slices. */
 typedef struct gfs_wide_work {
   const gfs_transform *transform;
@@ -31,6 +29,7 @@ struct gfs_wide_call {
   const uint8_t *const *data;       /* or all shards */
   uint8_t *const *results;          /* parities, or all shards */
   unsigned sources, targets;        /* pointers of a stripe in both arrays */
+  bool one_block;                   /* of an encoding: the shards behind block 0 are one block */
   const struct gfs_wide_loss *lost; /* of a repair */
   gfs_wide_slices slices;
   uint8_t *memory;
@@ -41,7 +40,7 @@ struct gfs_wide_call {
 /* The rows of the work from `first` on, which is 0, or a power of two as the number of rows. */
 gfs_rows gfs_wide_rows_of(const gfs_wide_work *w, size_t first);
 
-/* Before the row of a shard is read, if slices.fetched: prefetch the row GFS_WIDE_FETCH_ROWS behind
+/* Before the row of a shard is read, if slices.fetched: prefetch the row slices.ahead behind
  * it, that of the shard `later` unless it is NULL, and the next slice of this shard. */
 void gfs_wide_fetch(const gfs_wide_call *call, const gfs_wide_work *w, const uint8_t *const *shard,
                     const uint8_t *const *later);

@@ -14,7 +14,8 @@ typedef struct wide_shards {
 
 /* The shard whose row is prefetched when that of another one is read, NULL if there is none. */
 static const uint8_t *const *later_shard(const wide_shards *s, unsigned row) {
-  return row + GFS_WIDE_FETCH_ROWS < s->given ? s->from + row + GFS_WIDE_FETCH_ROWS : NULL;
+  const unsigned later = row + s->call->slices.ahead;
+  return later < s->given ? s->from + later : NULL;
 }
 
 static void load_row(const void *context, const gfs_rows *rows, unsigned row) {
@@ -115,7 +116,8 @@ static gfsmith_status encode_wide(const gfsmith_wide *wide, const gfsmith_execut
                         .data = data,
                         .results = parity,
                         .sources = wide->k,
-                        .targets = wide->m};
+                        .targets = wide->m,
+                        .one_block = one_block};
   return gfs_wide_run(&call, stripes, (size_t)wide->block * (one_block ? 1 : 2), executor);
 }
 

@@ -122,7 +122,7 @@ static void fill_row(const void *context, const gfs_rows *rows, unsigned row) {
   }
   const gfs_wide_slice *slice = &r->work->now;
   const bool fetched = r->call->slices.fetched;
-  const uint8_t *const *later = fetched ? used_shard(r->call, point + GFS_WIDE_FETCH_ROWS) : NULL,
+  const uint8_t *const *later = fetched ? used_shard(r->call, point + r->call->slices.ahead) : NULL,
                        *from = r->one->start;
   if (gfs_wide_is_row(wide->code->layout, slice)) {
     if (fetched)
@@ -148,7 +148,7 @@ static bool fill_lines(const void *context, const gfs_end *end) {
     if (used == NULL)
       continue;
     if (call->slices.fetched)
-      gfs_wide_fetch(call, r->work, used, used_shard(call, point + GFS_WIDE_FETCH_ROWS));
+      gfs_wide_fetch(call, r->work, used, used_shard(call, point + call->slices.ahead));
     any = shard[i] = used[r->work->now.stripe * call->sources];
     scale[i] = repair_table(call, shard_of(call->wide, point));
   }

@@ -10,7 +10,10 @@ enum {
   GAPPED_BYTES = WORK_BYTES / 521 * 512, /* of these, if the rest are gaps (transform.h) */
   KEPT_BYTES = 2 << 20,                  /* of the next slices of all shards, if caches keep them */
   WORK_GOAL = 512 << 10,                 /* of those of long rows */
-  LONG_ROW = 1024,
+  SHORT_ROW = 1024, /* the least row whose calls of kernels cost little beside a larger slice */
+  LONG_ROW = 2048,
+  AHEAD = 4, /* rows, the distance of prefetching */
+  AHEAD_LONG = AHEAD * SHORT_ROW / LONG_ROW,
   SLICE_LEAST = 128 /* bytes of a row: whole vectors of each plane */
 };
 
@@ -41,10 +44,19 @@ static gfs_stream stores_of(size_t len) {
   return lines ? GFS_STREAM_LINES : GFS_STREAM_QUARTERS;
 }
 
+/* Bytes of a row of a call from memory. A repair has shorter calls of kernels, and so longer rows.
+ * An encoding has long rows if they fit into the caches; several blocks lose by them. */
+static size_t row_goal(const gfs_wide_demand *demand) {
+  if (demand->repair)
+    return WORK_GOAL / demand->rows > SHORT_ROW ? WORK_GOAL / demand->rows : SHORT_ROW;
+  bool kept = demand->rows * LONG_ROW <= gfs_limits_here()->long_rows;
+  return kept && demand->one_block ? LONG_ROW : SHORT_ROW;
+}
+
 /* Shards of fewer bytes are assumed to be in a core's own cache, or in one that is almost as fast.
  *
  * Others are prefetched, and slices are smaller then, but calls of kernels for shorter rows than
- * LONG_ROW cost more than a larger slice. A repair, whose calls are shorter, prefetches the next
+ * SHORT_ROW cost more than a larger slice. A repair, whose calls are shorter, prefetches the next
  * slice if the caches keep it, and a core's own cache has room for both. */
 gfs_wide_slices gfs_wide_slices_of(size_t len, size_t count, const gfs_wide_demand *demand,
                                    size_t workers) {
@@ -56,8 +68,8 @@ gfs_wide_slices gfs_wide_slices_of(size_t len, size_t count, const gfs_wide_dema
   s.tasks = gfs_least(workers, (bytes - 1) / SLICE_LEAST + 1);
   const size_t work = demand->gapped ? GAPPED_BYTES : WORK_BYTES;
   size_t most = gfs_least(work / demand->rows, GFS_ROWS_MOST);
-  size_t goal = demand->repair ? WORK_GOAL / demand->rows : LONG_ROW;
-  goal = gfs_least(most, goal > LONG_ROW ? goal : LONG_ROW);
+  size_t goal = gfs_least(most, row_goal(demand));
+  s.ahead = !demand->repair && goal == LONG_ROW ? AHEAD_LONG : AHEAD;
   s.kept = s.fetched && demand->repair && demand->sources * goal <= KEPT_BYTES;
   bool short_rows = s.kept || (s.fetched && !demand->repair);
   cut_rows(&s, row_size(short_rows ? goal : most, bytes, s.tasks));

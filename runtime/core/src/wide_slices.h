@@ -22,6 +22,7 @@ typedef struct gfs_wide_slices {
   size_t total;      /* slices */
   size_t tasks;
   bool fetched;      /* prefetch slices of shards */
+  unsigned ahead;    /* rows, the distance of prefetching */
   bool fetch_first;  /* into the first-level cache, except the next slice */
   bool kept;         /* the caches keep the next slice: prefetch it, too */
   gfs_stream stores; /* of results */
@@ -31,7 +32,8 @@ typedef struct gfs_wide_slices {
 typedef struct gfs_wide_demand {
   unsigned shards, sources;
   size_t rows;
-  bool gapped; /* there are gaps between rows */
+  bool gapped;    /* there are gaps between rows */
+  bool one_block; /* of an encoding: the shards behind block 0 are one block */
   bool repair;
 } gfs_wide_demand;
 

@@ -84,6 +84,11 @@ WIDE_ERRORS = (
     Mutant("lines ? GFS_STREAM_LINES : GFS_STREAM_QUARTERS", "GFS_STREAM_QUARTERS"),
     Mutant("s.fetched ? stores_of(len) : GFS_STREAM_NONE", "stores_of(len)"),
     Mutant("gfs_limits_here()->fetch_first", "false"),
+    Mutant("demand->rows * LONG_ROW <= gfs_limits_here()->long_rows", "false"),
+    Mutant("demand->rows * LONG_ROW <= gfs_limits_here()->long_rows", "true"),
+    Mutant("kept && demand->one_block", "kept"),
+    Mutant("!demand->repair && goal == LONG_ROW", "false"),
+    Mutant("!demand->repair && goal == LONG_ROW", "goal == LONG_ROW"),
 )
 
 

@@ -181,8 +181,7 @@ def _limits(build: Path, vendor: str, family: int, model: int, cpu: str = "") ->
     command = [build / "dispatch", vendor, str(family), str(model)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={"GFSMITH_CPU": cpu})
     first_cache, own_cache, stream_min, whole_min, *wide = map(int, done.stdout.split())
-    found = limits.Limits(first_cache, own_cache, stream_min, whole_min or None, *map(bool, wide))
-    return found, done.stderr
+    return limits.Limits(first_cache, own_cache, stream_min, whole_min or None, *wide), done.stderr
 
 
 def test_every_cpu_has_its_limits(build: Path) -> None:

@@ -72,3 +72,4 @@ def test_a_measured_cpu_streams_lines_of_wide_codes() -> None:
     table = limits.table()
     assert [name for name, found in table.items() if found.stream_lines] == ["znver5"]
     assert [name for name, found in table.items() if found.fetch_first] == ["znver5"]
+    assert {name: found.long_rows for name, found in table.items() if found.long_rows} == {"znver5": 1 << 18}

@@ -56,9 +56,9 @@ int main(int argc, char **argv) {
   pretended.model = (unsigned)atoi(argv[3]);
   if (argc == 4) {
     const gfs_limits *limits = gfs_limits_here();
-    printf("%zu %zu %zu %zu %d %d\n", limits->first_cache, limits->own_cache, limits->stream_min,
-           limits->whole_min == SIZE_MAX ? 0 : limits->whole_min, limits->fetch_first,
-           limits->stream_lines);
+    printf("%zu %zu %zu %zu %d %d %zu\n", limits->first_cache, limits->own_cache,
+           limits->stream_min, limits->whole_min == SIZE_MAX ? 0 : limits->whole_min,
+           limits->fetch_first, limits->stream_lines, limits->long_rows);
     return 0;
   }
   const gfs_isa *isa = gfs_dispatch_isa();
