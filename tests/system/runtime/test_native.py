@@ -73,8 +73,8 @@ STEP_ERRORS = (
     Mutant("path == GFS_PATH_distant && map->dots == 1", "path == GFS_PATH_distant", within="near_of"),
 )
 
-#: CPUs of which one prefetches wide codes into the first-level cache and stores whole lines, and sets of which
-#: one has such stores.
+#: CPUs of which one prefetches wide codes into the first-level cache and stores whole lines, and sets of
+#: which one has such stores.
 WIDE_CASES = [(cpu, isa) for cpu in STEP_CPUS for isa in ("gfni_avx512", "sse")]
 
 #: Errors of the stores of wide codes (wide_slices.c), which wide_stores.c must detect.
@@ -136,7 +136,8 @@ def test_errors_of_the_steps_are_detected(compiler: Compiler, mutant: Mutant) ->
 
 
 def test_stores_of_wide_codes(compiler: Compiler) -> None:
-    """Calls from memory have the stores and prefetches of the CPU; a copy around the cache writes its bytes."""
+    """Calls from memory have the stores, prefetches and rows of the CPU; copies around the cache write all
+    bytes and no others."""
     program = compiler.link("wide_stores")
     assert [run(program, *case) for case in WIDE_CASES] == ["ok\n"] * len(WIDE_CASES)
 
