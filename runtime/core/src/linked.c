@@ -11,9 +11,20 @@ typedef struct proved_kernel {
   uint8_t digest[GFS_SHA256_BYTES];
 } proved_kernel;
 
+/* The first instruction of a kernel. With clang's -fsanitize=cfi-icall, a pointer to a function is
+ * the address of a jump to it. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_function_start)
+#define GFS_CODE(symbol) ((gfsmith_kernel *)__builtin_function_start(symbol))
+#endif
+#endif
+#ifndef GFS_CODE
+#define GFS_CODE(symbol) symbol
+#endif
+
 static const proved_kernel proved_kernels[] = {
 #define GFSMITH_COMPILED(isa, number)
-#define GFSMITH_PROVED(symbol, size, ...) {#symbol, symbol, size, {__VA_ARGS__}},
+#define GFSMITH_PROVED(symbol, size, ...) {#symbol, GFS_CODE(symbol), size, {__VA_ARGS__}},
 #include "digests.inc"
 #undef GFSMITH_PROVED
 #undef GFSMITH_COMPILED

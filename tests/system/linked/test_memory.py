@@ -97,7 +97,11 @@ def test_a_byte_changed_in_memory(small: Path, tmp_path: Path) -> None:
     assert call(program) == f"equal 4 4\n{SYMBOL} 3 4\n"
 
 
-@pytest.mark.parametrize("compiler", [("gcc",), ("gcc", "-O2", "-flto", "-s")])
+#: With the check of clang's, pointers to functions are addresses of jumps to them.
+TYPES = ("clang-19", "-O2", "-fsanitize=cfi-icall", "-fvisibility=hidden", "-flto", "-fuse-ld=lld-19")
+
+
+@pytest.mark.parametrize("compiler", [("gcc",), ("gcc", "-O2", "-flto", "-s"), TYPES])
 def test_an_amalgamation(compiler: tuple[str, ...], small: Path, tmp_path: Path) -> None:
     """In a program without symbols, too."""
     folder = Path(shutil.copytree(small / "amalgamation", tmp_path / "sources"))
@@ -105,7 +109,10 @@ def test_an_amalgamation(compiler: tuple[str, ...], small: Path, tmp_path: Path)
     main.write_text(
         '#include "gfsmith.h"\n#include <stdio.h>\n'
         "int main(void) {\n  const char *name = gfsmith_check_kernels(NULL, NULL);\n"
-        '  puts(name != NULL ? name : "equal");\n}\n'
+        '  puts(name != NULL ? name : "equal");\n'
+        "  gfsmith_codec *codec;\n  uint8_t byte = 1, *parity = &byte;\n"
+        '  if (gfsmith_codec_create(&codec, "cauchy", 1, 1) == GFSMITH_OK)\n'
+        "    gfsmith_encode(codec, 1, (const uint8_t *const[]){&byte}, &parity);\n}\n"
     )
     build = (*compiler, "-std=c11", f"-I{folder}", main, folder / "gfsmith.c", "-o", tmp_path / "program")
     call(*build)
