@@ -42,17 +42,22 @@ void shards_end(shards *s) {
   PyMem_Free(s->views);
 }
 
+/* The marks of module struct for this machine's order of bytes in elements of this size. */
+static const char *orders(Py_ssize_t size) {
+  return size == 1 ? "@=<>!|" : PY_LITTLE_ENDIAN ? "@=<" : "@=>!";
+}
+
 /* Does the buffer have elements of one of these formats (module struct) and of this size? `from` is
  * for the message. */
 static bool has_format(const Py_buffer *view, const char *formats, Py_ssize_t size, origin from) {
   const char *format = view->format == NULL ? "B" : view->format;
-  const char *kind = *format != '\0' && strchr("@=<>!|", *format) != NULL ? format + 1 : format;
+  const char *kind = *format != '\0' && strchr(orders(size), *format) != NULL ? format + 1 : format;
   if (view->itemsize == size && *kind != '\0' && kind[1] == '\0' && strchr(formats, *kind) != NULL)
     return true;
   PyErr_Format(PyExc_TypeError,
                "%s: elements are of format '%s' (%zd bytes), must be of format '%c' (%s)",
                label_of(from).text, format, view->itemsize, *formats,
-               size == 1 ? "bytes, numpy.uint8" : "numpy.uint16");
+               size == 1 ? "bytes, numpy.uint8" : "numpy.uint16 in this machine's order of bytes");
   return false;
 }
 

@@ -156,6 +156,16 @@ WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]]
         InvalidError,
         r"found overlaps shards\[4\]",
     ),
+    "where in another order of bytes": (
+        lambda c: c.locate(ROWS, np.zeros(LENGTH, np.dtype(np.uint16).newbyteorder("S"))),
+        TypeError,
+        "where: elements are of format '[<>]H'",
+    ),
+    "found in another order of bytes": (
+        lambda c: c.correct(ROWS, found=np.zeros(LENGTH, np.dtype(np.uint16).newbyteorder("S"))),
+        TypeError,
+        "found: elements are of format '[<>]H'",
+    ),
     "where of bytes": (
         lambda c: c.locate([B] * 6, bytearray(96)),
         TypeError,
