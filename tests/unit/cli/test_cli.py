@@ -262,6 +262,7 @@ def test_explain_shows_formula_program_and_bytes(project: Path) -> None:
     [
         (["gen", "--isa", "avx3"], "'avx3' is not an instruction set; allowed: gfni_avx512"),
         (["gen", "--polynomial", "0x11a"], "gfsmith: --polynomial: polynomial 0x11a is reducible"),
+        (["gen", "--polynomial", "-0x11d"], "gfsmith: --polynomial: polynomial -0x11d is negative"),
         (["gen", "--polynomial", "x"], "'x' is not a number"),
         (["gen", "--prefix", "a-b"], "prefix 'a-b' is not a C identifier"),
         (["list", "--isa", "avx2", "--isa", "avx2"], "named twice"),
