@@ -12,6 +12,13 @@
 #include "path.h"
 #include "tables.h"
 
+/* With -fsanitize=kcfi, calls by pointers read a type before the function's code. */
+#if defined(__x86_64__) && defined(__has_feature)
+#if __has_feature(kcfi)
+#error "kernels in machine code have no types: compile this library with -fno-sanitize=kcfi"
+#endif
+#endif
+
 /* The instruction sets of the build, best first. */
 typedef enum gfs_isa_id {
 #define GFSMITH_ISA(name, format, features) GFS_ISA_##name,

@@ -64,6 +64,13 @@ def test_meson(kind: str, small: Path, tmp_path: Path) -> None:
     refused(run("ninja", "-C", tree / "build"))
 
 
+def test_meson_with_the_options_of_a_strict_project(small: Path, tmp_path: Path) -> None:
+    """Several sources at once, and no warning. meson has no such unity builds of assembly."""
+    tree = _tree(small, tmp_path)
+    call("meson", "setup", "--unity=on", "--werror", tree / "build", tree)
+    call("ninja", "-C", tree / "build")
+
+
 STUB = """#!{python}
 import subprocess, sys
 from pathlib import Path

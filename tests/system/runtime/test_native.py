@@ -241,6 +241,16 @@ def test_x32_is_refused() -> None:
     assert done.returncode != 0 and "x32 is not supported" in done.stderr
 
 
+@pytest.mark.needs("clang")
+def test_checked_types_before_the_code_are_refused(compiler: Compiler) -> None:
+    """Kernels in machine code have none, so the first call would end the program."""
+    source = ROOT / "runtime/core/src/apply.c"
+    command = ["clang-19", *compiler.INCLUDES, "-fsyntax-only", "-fsanitize=kcfi", source]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0 and "-fno-sanitize=kcfi" in done.stderr
+    subprocess.run([*command, "-fno-sanitize=kcfi"], cwd=ROOT, check=True)
+
+
 @pytest.fixture
 def objects(compiler: Compiler) -> dict[str, ELFFile]:
     """Return the hand-written part of the static library, by file name."""
