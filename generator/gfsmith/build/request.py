@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 from gfsmith import codes
 from gfsmith.build import config, tuned
 from gfsmith.build.places import CONFIGURATION
+from gfsmith.build.settings import not_negative
 from gfsmith.codes import shape
 from gfsmith.emit import lists
-from gfsmith.field.gf256 import Field, FieldError
+from gfsmith.field.gf256 import Field
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME
 from gfsmith.kernel.spec import KernelSpec
@@ -225,8 +226,9 @@ def load(
 def _check_polynomial(polynomial: int) -> None:
     """Raises ConfigError that names the option, and not the file whose value it replaces."""
     try:
+        not_negative(polynomial)
         Field(polynomial)
-    except FieldError as error:
+    except ValueError as error:
         raise config.ConfigError(f"--polynomial: {error}") from None
 
 

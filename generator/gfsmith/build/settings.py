@@ -26,6 +26,13 @@ from gfsmith.kernel.tuning_parameters import Circuit, Hint, Order, Placement, St
 SHAPE = re.compile(r"(n|[1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
 
 
+def not_negative(polynomial: int | None) -> int | None:
+    """Return the polynomial. Raises ValueError if its number is negative."""
+    if polynomial is not None and polynomial < 0:
+        raise ValueError(f"polynomial {polynomial:#x} is negative; allowed: a number such as {POLYNOMIAL:#x}")
+    return polynomial
+
+
 @dataclass(frozen=True, slots=True)
 class OneOf:
     """The allowed words of a key, as a validator."""
@@ -62,7 +69,7 @@ class KernelGroup(_Strict):
     circuit: Annotated[str, _one_of(Circuit)] = "auto"
     technique: Annotated[str, _one_of(Technique, "auto", without=Technique.PLAIN)] = "auto"
     isas: list[str] | None = None
-    polynomial: int | None = None
+    polynomial: Annotated[int | None, AfterValidator(not_negative)] = None
     code: str | None = None
     local: int | None = None
     packets: bool = False
@@ -93,7 +100,7 @@ class KernelGroup(_Strict):
 class Generator(_Strict):
     """The [generator] table."""
 
-    polynomial: int = POLYNOMIAL
+    polynomial: Annotated[int, AfterValidator(not_negative)] = POLYNOMIAL
     prefix: str = "gfs"
     output: str = "gen_out"
     isas: list[str] = list(BY_NAME)

@@ -57,10 +57,10 @@ def check_polynomial(polynomial: int) -> None:
     """Raise FieldError unless `polynomial` is irreducible over GF(2) and of degree 8."""
     import sympy
 
-    if polynomial >> DEGREE != 1:
-        reason = "is negative" if polynomial < 0 else f"has degree {polynomial.bit_length() - 1}"
+    if polynomial.bit_length() != DEGREE + 1:
+        degree = polynomial.bit_length() - 1
         raise FieldError(
-            f"polynomial {polynomial:#x} {reason}; allowed: irreducible polynomials of "
+            f"polynomial {polynomial:#x} has degree {degree}; allowed: irreducible polynomials of "
             f"degree 8 (0x100..0x1ff), such as 0x11d or 0x11b"
         )
     poly = _as_poly(polynomial, sympy.Symbol("a"))
