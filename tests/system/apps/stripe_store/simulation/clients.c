@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <event2/listener.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -20,7 +22,7 @@ enum {
   KEYS = 256,
   UNKNOWN_MAX = 5,  /* of a key, after which its place gets another one */
   OPERATIONS = 100, /* of a key, likewise */
-  ROOM = 2048,
+  ROOM = 1 << 14,
   LIMIT = 3 /* seconds for a command while the agent runs */
 };
 
@@ -32,15 +34,20 @@ typedef struct client {
   operation *asked;
   bool sending;                  /* a part of the command has not been sent */
   bool finishing;                /* the operation is in no history */
+  struct expiry *expiry;         /* NULL: the operation sets no time */
   uint64_t began, stood, serial; /* `stood`: pauses of the agent before */
   char answer[ROOM], line[ROOM];
   size_t filled;
-  uint64_t seen[KEYS], unique[KEYS]; /* of each key: a value, and its number for cas */
-  unsigned reads;                    /* keys read in the last phase */
+  content seen[KEYS];    /* of each key */
+  uint64_t unique[KEYS]; /* the number for cas of that */
+  int reads;             /* keys read in the last phase */
 } client;
 
 static client all[CLIENTS];
-static unsigned place_key[PLACES], key_count[KEYS], keys;
+static int place_key[PLACES], keys;
+static unsigned key_count[KEYS];
+static uint64_t key_written[KEYS]; /* `called` of the last write that was acknowledged */
+static uint64_t flushed;           /* the last moment of a flush_all that may have lost values */
 static uint64_t values;
 static phase now_in;
 static bool stored_last;
@@ -53,7 +60,7 @@ static socklen_t listening_bytes;
 static void on_think(void *what);
 int __real_getsockname(int fd, struct sockaddr *address, socklen_t *length);
 
-unsigned clients_keys(void) { return keys; }
+int clients_keys(void) { return keys; }
 unsigned clients_deletions(void) { return deletions; }
 const char *clients_error(void) { return last_error; }
 
@@ -92,85 +99,188 @@ int __wrap_getsockname(int fd, struct sockaddr *address, socklen_t *length) {
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* The bytes of a value: its number, then letters that follow from it. */
-static size_t body(uint64_t value, char *text) {
-  int at = sprintf(text, "%" PRIu64 ":", value);
-  size_t letters = value % 7 == 0 ? 0 : value * 37 % 150;
-  for (size_t i = 0; i < letters; i++)
-    text[at++] = (char)('a' + (value + i * i) % 26);
-  text[at] = '\0';
-  return (size_t)at;
-}
-
 static void new_key(unsigned place) {
   if (keys == KEYS)
     world_fail("too many keys");
   place_key[place] = keys++;
 }
 
-static unsigned choose_key(void) {
-  unsigned place = (unsigned)world_random(PLACES), *key = &place_key[place];
+static int choose_key(void) {
+  unsigned place = (unsigned)world_random(PLACES);
+  int *key = &place_key[place];
   if (key_count[*key] >= OPERATIONS || history_unknown(*key) >= UNKNOWN_MAX)
     new_key(place);
   key_count[*key]++;
   return *key;
 }
 
-static operation choose(const client *c) {
+/* The verbs that write a value, and their words. */
+static bool stores(verb v) { return (v >= SET && v <= CAS) || (v >= REPLACE && v <= PREPEND); }
+
+static const char *const words[] = {"gets",   "set",     "add",  "cas",  "delete", "replace",
+                                    "append", "prepend", "incr", "decr", "touch",  "flush_all"};
+
+static void complete_choice(const client *c, operation *o) {
+  if (o->verb == CAS && c->seen[o->key] == 0)
+    o->verb = GET;
+  if (o->verb == CAS)
+    o->expected = c->seen[o->key];
+  if (stores(o->verb))
+    o->value = content_text(++values);
+}
+
+/* Seconds, as memcached takes them: none, in the past, from now, a point of time. */
+static int64_t choose_time(void) {
+  int64_t seconds = (int64_t)world_between(1, 4);
   unsigned dice = (unsigned)world_random(100);
-  operation o = {.key = choose_key()};
-  o.verb = dice < 35 ? GET : dice < 65 ? SET : dice < 75 ? ADD : dice < 88 ? CAS : DELETE;
-  if (o.verb == CAS && c->seen[o.key] == 0)
-    o.verb = GET;
-  if (o.verb == CAS)
-    o.expected = c->seen[o.key];
-  if (o.verb != GET && o.verb != DELETE)
-    o.value = ++values;
+  return dice < 70 ? 0 : dice < 72 ? -1 : dice < 90 ? seconds : (int64_t)time(NULL) + seconds;
+}
+
+enum { COUNTER_ROOM = 20 }; /* bits of all that is added to a counter */
+
+/* One of all commands. */
+static operation choose_widely(const client *c) {
+  static const unsigned shares[] = {300, 220, 60, 90, 80, 40, 50, 40, 40, 30, 46, 4};
+  unsigned dice = (unsigned)world_random(1000);
+  operation o = {.verb = GET};
+  for (; dice >= shares[o.verb]; o.verb++)
+    dice -= shares[o.verb];
+  o.key = o.verb == FLUSH ? EVERY_KEY : choose_key();
+  if (o.verb == FLUSH)
+    return o;
+  complete_choice(c, &o);
+  if (o.verb == SET && world_chance(300))
+    o.value = content_counter(values << COUNTER_ROOM);
+  if (o.verb == INCR || o.verb == DECR)
+    o.number = world_between(1, 1 << 12);
+  if (o.verb == TOUCH || (stores(o.verb) && o.verb != APPEND && o.verb != PREPEND))
+    o.exptime = choose_time();
   return o;
 }
 
-static void write_command(client *c, const operation *o) {
-  static const char *const words[] = {"gets", "set", "add", "cas", "delete"};
-  char text[512];
-  int at = snprintf(c->line, ROOM, "%s key-%u", words[o->verb], o->key);
-  if (o->value != 0) {
-    size_t bytes = body(o->value, text);
-    at += snprintf(c->line + at, ROOM - (size_t)at, " 0 0 %zu", bytes);
-    if (o->verb == CAS)
-      at += snprintf(c->line + at, ROOM - (size_t)at, " %" PRIu64, c->unique[o->key]);
-    at += snprintf(c->line + at, ROOM - (size_t)at, "\r\n%s", text);
-  }
-  snprintf(c->line + at, ROOM - (size_t)at, "\r\n");
+static operation choose(const client *c) {
+  if (world_is_wide())
+    return choose_widely(c);
+  unsigned dice = (unsigned)world_random(100);
+  operation o = {.key = choose_key()};
+  o.verb = dice < 35 ? GET : dice < 65 ? SET : dice < 75 ? ADD : dice < 88 ? CAS : DELETE;
+  complete_choice(c, &o);
+  return o;
 }
+
+__attribute__((format(printf, 2, 3))) static void add_words(client *c, const char *format, ...) {
+  size_t at = strlen(c->line);
+  va_list values_of;
+  va_start(values_of, format);
+  vsnprintf(c->line + at, ROOM - at, format, values_of);
+  va_end(values_of);
+}
+
+static void write_command(client *c, const operation *o) {
+  char text[1024];
+  snprintf(c->line, ROOM, "%s", words[o->verb]);
+  if (o->verb != FLUSH)
+    add_words(c, " key-%d", o->key);
+  if (o->verb == INCR || o->verb == DECR)
+    add_words(c, " %" PRIu64, o->number);
+  if (o->verb == TOUCH)
+    add_words(c, " %" PRId64, o->exptime);
+  if (stores(o->verb)) {
+    add_words(c, " 0 %" PRId64 " %zu", o->exptime, content_write(o->value, text, sizeof text));
+    if (o->verb == CAS)
+      add_words(c, " %" PRIu64, c->unique[o->key]);
+    add_words(c, "\r\n%s", text);
+  }
+  add_words(c, "\r\n");
+}
+
+/* ---- times of expiry ------------------------------------------------------------------------- */
+
+enum { LATEST = 10 }; /* seconds after which a command without an answer does not begin any more */
+
+typedef struct expiry {
+  operation *of;     /* the operation that has set the time */
+  operation *expire; /* NULL: not yet */
+} expiry;
+
+static void on_earliest(void *what) {
+  expiry *e = what;
+  e->expire = history_begin((operation){.key = e->of->key, .verb = EXPIRE, .when = e->of->called});
+}
+
+static void on_latest(void *what) { history_end(((expiry *)what)->expire, DONE); }
+
+static uint64_t in_seconds(void) { return world_now() / SECOND; }
+
+/* The world's second in which a value expires if the command runs now. */
+static uint64_t expires(int64_t exptime) {
+  const int64_t now = (int64_t)in_seconds(), wall = (int64_t)time(NULL);
+  return exptime < 0 ? 0 : (uint64_t)(exptime < wall / 2 ? now + exptime : now + exptime - wall);
+}
+
+static void at_second(uint64_t second, void (*event)(void *what), void *what) {
+  uint64_t when = second * SECOND;
+  world_after(when > world_now() ? when - world_now() : 0, event, what);
+}
+
+static expiry *expiry_begin(operation *o) {
+  expiry *e = world_new(sizeof *e);
+  e->of = o;
+  at_second(expires(o->exptime), on_earliest, e);
+  return e;
+}
+
+static void expiry_end(expiry *e) {
+  uint64_t late = e->of->outcome == UNKNOWN ? LATEST : 0;
+  at_second(expires(e->of->exptime) + late, on_latest, e);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
 
 static bool error_is(const char *text) { return strncmp(last_error, text, strlen(text)) == 0; }
 
 /* Has the value lost more chunks than the code bears, and does the agent say so? It cannot know
  * whether the chunks in a memcached that is down are lost. */
-static bool is_excused(const char *key) {
+static bool is_excused(const client *c, const char *key) {
+  if (key_written[c->asked->key] < flushed && error_is("SERVER_ERROR lost:"))
+    return true;
   return memcached_excuses(key) &&
          (error_is("SERVER_ERROR lost:") ||
           (error_is("SERVER_ERROR not available now:") && memcached_down()));
+}
+
+/* The values of all keys may be lost by a flush_all that has failed, until they are written again.
+ */
+static void note_result(const client *c, const char *key, outcome result) {
+  const operation *o = c->asked;
+  deletions += result == DONE && o->verb == DELETE;
+  if (o->verb == FLUSH && !o->refused)
+    flushed = history_moment();
+  else if (result == DONE && o->verb != GET && o->verb != FLUSH)
+    memcached_acknowledged(key);
+  if (result == DONE && o->verb != GET && o->verb != FLUSH && !c->finishing)
+    key_written[o->key] = o->called;
 }
 
 static void finish(client *c, outcome result) {
   operation *o = c->asked;
   static const char *const outcomes[] = {"unknown", "done", "not done", "nothing"};
   char key[16];
-  snprintf(key, sizeof key, "key-%u", o->key);
+  snprintf(key, sizeof key, "key-%d", o->key);
   world_trace("client %u: %s %s%s %" PRIu64, c->number, key, outcomes[result],
               o->refused ? ", refused" : "", o->value);
-  bool lost = now_in == READING && result == UNKNOWN;
-  deletions += result == DONE && o->verb == DELETE;
-  if (result == DONE && o->verb != GET)
-    memcached_acknowledged(key);
-  if (lost && !is_excused(key))
-    world_fail("key %u cannot be read without faults: %s", o->key, last_error);
+  bool lost = now_in == READING && result == UNKNOWN && o->verb == GET;
+  note_result(c, key, result);
+  if (lost && !is_excused(c, key))
+    world_fail("key %d cannot be read without faults: %s", o->key, last_error);
   world_counts.lost += lost;
   if (!c->finishing)
     history_end(o, result);
   else
     stored_last = stored_last || result == DONE;
+  if (c->expiry != NULL)
+    expiry_end(c->expiry);
+  c->expiry = NULL;
   c->asked = NULL;
   c->serial++;
   think(c, now_in == READING ? MS
@@ -199,29 +309,39 @@ static bool complete(const client *c) {
 }
 
 static void take_value(client *c) {
-  char text[512];
-  unsigned key;
+  int key, at = 0;
   size_t bytes;
-  int at = 0;
-  uint64_t unique, value = 0;
+  uint64_t unique;
   operation *o = c->asked;
-  if (sscanf(c->answer, "VALUE key-%u 0 %zu %" SCNu64 "\r\n%n", &key, &bytes, &unique, &at) != 3 ||
-      at == 0 || key != o->key || sscanf(c->answer + at, "%" SCNu64, &value) != 1 ||
-      value > values || body(value, text) != bytes || memcmp(c->answer + at, text, bytes) != 0 ||
-      strcmp(c->answer + at + bytes, "\r\nEND\r\n") != 0)
-    world_fail("key %u: bytes that no client has written: %.100s", o->key, c->answer);
-  o->value = value;
-  c->seen[key] = value;
+  if (sscanf(c->answer, "VALUE key-%d 0 %zu %" SCNu64 "\r\n%n", &key, &bytes, &unique, &at) != 3 ||
+      at == 0 || key != o->key || bytes > c->filled - (size_t)at ||
+      strcmp(c->answer + at + bytes, "\r\nEND\r\n") != 0 ||
+      (o->value = content_read(c->answer + at, bytes)) == 0)
+    world_fail("key %d: bytes that no client has written: %.100s", o->key, c->answer);
+  c->seen[key] = o->value;
   c->unique[key] = unique;
 }
 
+/* Does it begin with one of these texts? */
+static bool says(const client *c, const char *const texts[]) {
+  for (; *texts != NULL; texts++)
+    if (strncmp(c->answer, *texts, strlen(*texts)) == 0)
+      return true;
+  return false;
+}
+
 static outcome meaning(client *c) {
-  static const char *const refusals[] = {"read-only:", "unknown until", "starting:"};
+  static const char *const refusals[] = {
+      "SERVER_ERROR read-only:", "SERVER_ERROR unknown until",
+      "SERVER_ERROR starting:", "SERVER_ERROR not flushed:", NULL};
+  static const char *const done[] = {
+      "END", "STORED", "DELETED", "TOUCHED", "OK", "SERVER_ERROR flushed,", NULL};
+  static const char *const not_done[] = {"NOT_STORED", "EXISTS", "CLIENT_ERROR cannot increment",
+                                         NULL};
+  if (says(c, done))
+    return DONE;
   if (starts(c, "SERVER_ERROR ")) {
-    for (unsigned i = 0; i < sizeof refusals / sizeof *refusals; i++)
-      if (starts(c, "SERVER_ERROR ") &&
-          strncmp(c->answer + 13, refusals[i], strlen(refusals[i])) == 0)
-        c->asked->refused = true;
+    c->asked->refused = says(c, refusals);
     snprintf(last_error, sizeof last_error, "%.*s", (int)strcspn(c->answer, "\r"), c->answer);
     return UNKNOWN;
   }
@@ -229,12 +349,13 @@ static outcome meaning(client *c) {
     take_value(c);
     return DONE;
   }
-  if (starts(c, "END") || starts(c, "STORED") || starts(c, "DELETED"))
-    return DONE;
-  if (starts(c, "NOT_FOUND"))
+  verb of = c->asked->verb;
+  if (starts(c, "NOT_FOUND") || (starts(c, "NOT_STORED") && of >= REPLACE && of <= PREPEND))
     return NOTHING;
-  if (starts(c, "NOT_STORED") || starts(c, "EXISTS"))
+  if (says(c, not_done))
     return NOT_DONE;
+  if (sscanf(c->answer, "%" SCNu64, &c->asked->result) == 1)
+    return DONE;
   world_fail("an answer that is none: %.100s", c->answer);
 }
 
@@ -338,6 +459,10 @@ static void ask(client *c, operation o) {
   } else {
     c->asked = history_begin(o);
   }
+  if (o.exptime != 0)
+    c->expiry = expiry_begin(c->asked);
+  if (o.verb == FLUSH)
+    flushed = history_moment();
   c->began = world_now();
   c->stood = agent == NULL ? 0 : process_stood(agent);
   c->filled = 0;
@@ -358,7 +483,7 @@ static void on_think(void *what) {
   } else if (now_in == RANDOM) {
     ask(c, choose(c));
   } else if (now_in == RESTING && c == all && !stored_last) {
-    ask(c, (operation){.key = 1000, .verb = SET, .value = ++values});
+    ask(c, (operation){.key = 1000, .verb = SET, .value = content_text(++values)});
   } else if (now_in == READING && c->reads < keys) {
     ask(c, (operation){.key = c->reads++, .verb = GET});
   } else if (now_in != READING) {

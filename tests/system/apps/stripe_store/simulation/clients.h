@@ -14,7 +14,7 @@ bool clients_rested(void);
 /* Read every key once with each client, and require an answer. */
 void clients_read_all(void);
 bool clients_have_read(void);
-unsigned clients_keys(void);
+int clients_keys(void);
 /* Number of acknowledged deletions. */
 unsigned clients_deletions(void);
 /* The last error, for messages. */

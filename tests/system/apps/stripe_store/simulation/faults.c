@@ -305,6 +305,8 @@ void faults_begin(bool harsh) {
   memcached_begin(layout.k + layout.m - layout.bearable, harsh);
   kinds = (unsigned)(world_chance(500) ? world_random(1u << KINDS) | world_random(1u << KINDS)
                                        : world_random(1u << KINDS) & world_random(1u << KINDS));
+  if (world_is_wide()) /* the model has no times of expiry by a clock that jumps */
+    kinds &= ~(1u << CLOCK);
   if (kinds == 0)
     kinds = 1u << KILL_AGENT | 1u << KILL_CHUNK;
   if (beyond)

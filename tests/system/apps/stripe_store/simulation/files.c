@@ -47,7 +47,9 @@ bool __wrap_files_write(const char *folder, const char *name, const char *text, 
   (void)mode;
   process_effect();
   world_trace("%s writes %s%s", process_current->name, name, full ? ": disk full" : "");
-  if (full) {
+  const bool late =
+      full && world_is_wide() && world_chance(300); /* it fails when it has taken effect */
+  if (full && !late) {
     errno = ENOSPC;
     return false;
   }
@@ -57,7 +59,8 @@ bool __wrap_files_write(const char *folder, const char *name, const char *text, 
   snprintf(f->name, sizeof f->name, "%s", name);
   snprintf(f->text, sizeof f->text, "%s", text);
   process_effect();
-  return true;
+  errno = EIO;
+  return !late;
 }
 
 bool __wrap_keys_read(keys *k, const char *folder) {

@@ -12,6 +12,8 @@ enum { LONGEST = 256, VISITED = 1 << 18 };
 static operation *all, **last = &all;
 static uint64_t moment;
 
+uint64_t history_moment(void) { return moment; }
+
 operation *history_begin(operation o) {
   operation *made = world_new(sizeof *made);
   *made = o;
@@ -20,7 +22,7 @@ operation *history_begin(operation o) {
   made->outcome = UNKNOWN;
   *last = made;
   last = &made->next;
-  world_counts.operations++;
+  world_counts.operations += o.verb != EXPIRE;
   return made;
 }
 
@@ -30,39 +32,81 @@ void history_end(operation *o, outcome result) {
     o->answered = ++moment;
 }
 
-unsigned history_unknown(unsigned key) {
+unsigned history_unknown(int key) {
   unsigned count = 0;
   for (const operation *o = all; o != NULL; o = o->next)
     count += o->key == key && o->outcome == UNKNOWN && o->verb != GET && !o->refused;
   return count;
 }
 
-/* May the operation take effect in this state? Then change the state. */
-static bool applies(const operation *o, uint64_t *state) {
-  bool effect = false;
+/* The state of a key. Only numbers of 64 bits: it is hashed. */
+typedef struct state {
+  content value;
+  uint64_t expires; /* `called` of the operation that has set its time; 0: it has none */
+  uint64_t touched; /* of the touch after the last write, after which no cas succeeds; 0: none */
+} state;
+
+static content counted(const operation *o, content old) {
+  uint64_t n;
+  if (!content_counts(old, &n))
+    return 0;
+  n = o->verb == INCR ? n + o->number : n > o->number ? n - o->number : 0;
+  return o->outcome == DONE && n != o->result ? 0 : content_counter(n);
+}
+
+/* The value after the operation; 0: it has no effect. */
+static content written(const operation *o, const state *s) {
   switch (o->verb) {
-  case GET:
-    return o->value == *state;
   case SET:
-    effect = true;
-    break;
+    return o->value;
   case ADD:
-    effect = *state == 0;
-    break;
+    return s->value == 0 ? o->value : 0;
   case CAS:
-    effect = *state == o->expected && *state != 0;
-    break;
-  case DELETE:
-    effect = *state != 0;
-    break;
+    return s->value != 0 && s->value == o->expected ? o->value : 0;
+  case REPLACE:
+    return s->value != 0 ? o->value : 0;
+  case APPEND:
+    return s->value != 0 ? content_join(s->value, o->value) : 0;
+  case PREPEND:
+    return s->value != 0 ? content_join(o->value, s->value) : 0;
+  case INCR:
+  case DECR:
+    return s->value != 0 ? counted(o, s->value) : 0;
+  default:
+    return s->value;
   }
+}
+
+static void change(const operation *o, state *s, content value) {
+  bool keeps = o->verb == APPEND || o->verb == PREPEND || o->verb == INCR || o->verb == DECR;
+  if (o->verb == DELETE) {
+    *s = (state){0};
+    return;
+  }
+  s->value = value;
+  s->touched = o->verb == TOUCH ? o->called : 0;
+  if (!keeps)
+    s->expires = o->exptime != 0 ? o->called : 0;
+}
+
+/* May the operation take effect in this state? Then change the state. */
+static bool applies(const operation *o, state *s) {
+  if (o->verb == GET)
+    return o->value == s->value;
+  if (o->verb == FLUSH || (o->verb == EXPIRE && s->expires == o->when)) {
+    *s = (state){0};
+    return true;
+  }
+  if (o->verb == EXPIRE)
+    return true;
+  content value = written(o, s);
   if (o->outcome == NOTHING)
-    return *state == 0;
+    return s->value == 0;
   if (o->outcome == NOT_DONE)
-    return !effect && *state != 0;
-  if (effect)
-    *state = o->verb == DELETE ? 0 : o->value;
-  return effect;
+    return s->value != 0 && (value == 0 || (o->verb == CAS && s->touched != 0));
+  if (value != 0)
+    change(o, s, value);
+  return value != 0;
 }
 
 typedef struct search {
@@ -74,8 +118,8 @@ typedef struct search {
 
 typedef struct position {
   uint64_t ordered[LONGEST / 64];
-  uint64_t state;
-  unsigned left; /* answered operations that have no place yet */
+  state state;
+  uint64_t left; /* answered operations that have no place yet */
 } position;
 
 static bool is_ordered(const position *p, unsigned i) { return p->ordered[i / 64] >> i % 64 & 1; }
@@ -90,7 +134,7 @@ static bool visit(search *s, const position *p) {
     return false;
   s->visited[at] = hash;
   if (++s->filled > VISITED / 4 * 3)
-    world_fail("key %u: too many orders to decide", s->of[0]->key);
+    world_fail("key %d: too many orders to decide", s->of[0]->key);
   return true;
 }
 
@@ -117,26 +161,39 @@ static bool explain(search *s, const position *p) {
 }
 
 static void print(const search *s) {
-  static const char *const verbs[] = {"get", "set", "add", "cas", "delete"};
+  static const char *const verbs[] = {"get",     "set",       "add",     "cas",  "delete",
+                                      "replace", "append",    "prepend", "incr", "decr",
+                                      "touch",   "flush_all", "expire"};
   static const char *const outcomes[] = {"?", "done", "not done", "nothing"};
   for (unsigned i = 0; i < s->count; i++) {
     const operation *o = s->of[i];
-    world_trace("%4llu to %4lld: %s %llu (%llu) %s", (unsigned long long)o->called,
-                (long long)o->answered, verbs[o->verb], (unsigned long long)o->value,
-                (unsigned long long)o->expected, outcomes[o->outcome]);
+    char text[64] = "";
+    if (o->value != 0 && content_write(o->value, text, sizeof text) == 0)
+      strcpy(text, "(long)");
+    world_trace("%4llu to %4lld: %s %llu %.40s (%llu, %llu, %llu, %lld) %s",
+                (unsigned long long)o->called, (long long)o->answered, verbs[o->verb],
+                (unsigned long long)o->value, text, (unsigned long long)o->expected,
+                (unsigned long long)o->number, (unsigned long long)o->when, (long long)o->exptime,
+                outcomes[o->outcome]);
   }
 }
 
-void history_check(unsigned keys) {
+/* Does it belong to the history of the key? */
+static bool belongs(const operation *o, int key) {
+  return (o->key == key || o->key == EVERY_KEY) && !o->refused &&
+         !(o->verb == GET && o->outcome == UNKNOWN);
+}
+
+void history_check(int keys) {
   static search s;
-  for (unsigned key = 0; key < keys; key++) {
+  for (int key = 0; key < keys; key++) {
     position first = {0};
     memset(&s, 0, sizeof s);
     for (const operation *o = all; o != NULL; o = o->next) {
-      if (o->key != key || o->refused || (o->verb == GET && o->outcome == UNKNOWN))
+      if (!belongs(o, key))
         continue;
       if (s.count == LONGEST)
-        world_fail("key %u has too many operations", key);
+        world_fail("key %d has too many operations", key);
       s.of[s.count++] = o;
       first.left += o->outcome != UNKNOWN;
       world_counts.unknown += o->outcome == UNKNOWN;
@@ -144,6 +201,6 @@ void history_check(unsigned keys) {
     if (explain(&s, &first))
       continue;
     print(&s);
-    world_fail("key %u: its history is not linearizable", key);
+    world_fail("key %d: its history is not linearizable", key);
   }
 }

@@ -13,9 +13,11 @@ typedef struct event {
   void *what;
 } event;
 
+enum { WIDE = 167000 }; /* the first seed with all commands */
+
 counts world_counts;
 static uint64_t now, state, number;
-static bool prints;
+static bool prints, wide;
 static event *heap; /* the earliest event first */
 static size_t filled, room;
 
@@ -32,8 +34,11 @@ void *world_new(size_t bytes) {
 void world_begin(uint64_t seed, bool verbose) {
   state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
   prints = verbose;
+  wide = seed >= WIDE;
   now = SECOND;
 }
+
+bool world_is_wide(void) { return wide; }
 
 uint64_t world_now(void) { return now; }
 

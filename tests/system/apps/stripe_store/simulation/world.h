@@ -17,6 +17,8 @@ typedef struct counts {
 extern counts world_counts;
 
 void world_begin(uint64_t seed, bool prints);
+/* Has the seed all commands, and files whose writing fails after it took effect? */
+bool world_is_wide(void);
 /* Virtual nanoseconds since the start. */
 uint64_t world_now(void);
 /* A number below `limit`; 0 if that is 0. */
