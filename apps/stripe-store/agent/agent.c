@@ -56,7 +56,8 @@ uint64_t agent_now_ms(void) {
 
 bool agent_save_group(agent *a, const group *fresh) {
   char text[AGENT_REASON] = "";
-  bool done = group_save(fresh, a->folder, agent_nodes(a));
+  const files_written written = group_save(fresh, a->folder, agent_nodes(a));
+  const bool done = written == FILES_WRITTEN;
   if (done)
     a->group = *fresh;
   else
@@ -64,6 +65,8 @@ bool agent_save_group(agent *a, const group *fresh) {
   if (!done && strcmp(text, a->trouble) != 0)
     report("%s", text);
   strcpy(a->trouble, text);
+  /* the next agent may begin without values: until the group is written, no write is accepted */
+  a->group.flushing |= fresh->flushing && written == FILES_DOUBTFUL;
   return done;
 }
 

@@ -122,7 +122,7 @@ uint64_t agent_now_ms(void);
 /* The reason for the failure of a request for which the system has no memory. */
 extern const char no_memory[];
 /* Write this group and use it from now on. False: failed; the reason is stored in `trouble` and
- * reported once. */
+ * reported once. If it may be in the file nevertheless, its `flushing` is used. */
 bool agent_save_group(agent *a, const group *fresh);
 /* Append text, truncated to AGENT_REASON. */
 void append(char reason[AGENT_REASON], const char *format, ...)

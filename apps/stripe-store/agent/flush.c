@@ -80,6 +80,14 @@ static bool note(agent *a, bool flushing) {
   return fresh.flushing == a->group.flushing || agent_save_group(a, &fresh);
 }
 
+/* Nothing is deleted yet. */
+static void refuse_to_flush(struct flush *w, const char *why) {
+  finish(w,
+         w->agent->group.flushing ? "not flushed, but values are lost if the agent ends now"
+                                  : "not flushed",
+         why);
+}
+
 /* Also of an agent before this one, and of a flush_all that has failed. */
 static bool is_over(agent *a, char reason[AGENT_REASON]) {
   return nodes_up(a, reason) && (note(a, false) || nodes_writable(a, reason));
@@ -119,12 +127,12 @@ void flush_begin(agent *a, flush_done *done, void *owner) {
   *w = (struct flush){.agent = a, .began_ms = agent_now_ms(), .done = done, .owner = owner};
   a->flush = w;
   if (!note(a, true)) {
-    finish(w, "not flushed", a->trouble);
+    refuse_to_flush(w, a->trouble);
     return;
   }
   a->wipes = true;
   if (!ask(w)) {
     (void)note(a, false);
-    finish(w, "not flushed", no_memory);
+    refuse_to_flush(w, no_memory);
   }
 }

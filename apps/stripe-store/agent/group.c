@@ -1,6 +1,5 @@
 #include "group.h"
 
-#include "common/files.h"
 #include "common/report.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 
 static const char behind[] = " behind", flushing[] = "flush\n";
 
-bool group_save(const group *g, const char *folder, unsigned shards) {
+files_written group_save(const group *g, const char *folder, unsigned shards) {
   char text[FILES_TEXT], hex[2 * GROUP_ID + 1];
   sodium_bin2hex(hex, sizeof hex, g->id, GROUP_ID);
   int at = snprintf(text, sizeof text, "stripe-store group 1\nid %s\nepoch %u\ncode %s\n", hex,

@@ -3,6 +3,7 @@
 #ifndef STORE_GROUP_H
 #define STORE_GROUP_H
 
+#include "common/files.h"
 #include "common/layout.h"
 
 enum { GROUP_ID = 16 };
@@ -20,7 +21,6 @@ typedef struct group {
 /* False: the file cannot be read or belongs to another number of shards; a message is printed.
  * Without a file: not formed. */
 bool group_load(group *g, const char *folder, unsigned shards);
-/* False: errno is set, and the old file is unchanged. */
-bool group_save(const group *g, const char *folder, unsigned shards);
+files_written group_save(const group *g, const char *folder, unsigned shards);
 
 #endif

@@ -96,7 +96,7 @@ static bool load_group(agent *a) {
 static bool announce(const char *folder, const char *name, const char *where) {
   char text[96];
   snprintf(text, sizeof text, "%s\n", where);
-  if (files_write(folder, name, text, 0644))
+  if (files_write(folder, name, text, 0644) == FILES_WRITTEN)
     return true;
   report("cannot write %s/%s: %s", folder, name, strerror(errno));
   return false;

@@ -128,7 +128,7 @@ bool place_note(const char *folder) {
     return false;
   if (files_read(folder, NOTE, noted) && is_same(here, noted) && (unborn(here) || !unborn(noted)))
     return true;
-  return files_write(folder, NOTE, here, 0600);
+  return files_write(folder, NOTE, here, 0600) == FILES_WRITTEN;
 }
 
 static bool remove_file(const char *folder, const char *name) {

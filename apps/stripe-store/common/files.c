@@ -132,22 +132,22 @@ bool files_flush(const char *folder) {
   return done;
 }
 
-bool files_write(const char *folder, const char *name, const char *text, unsigned mode) {
+files_written files_write(const char *folder, const char *name, const char *text, unsigned mode) {
   char path[FILES_PATH], temporary[FILES_PATH];
   if (!files_path(path, folder, name) || !files_path(temporary, folder, ".store.tmp.XXXXXX"))
-    return false;
+    return FILES_OLD;
   int fd = mkostemp(temporary, O_CLOEXEC);
   if (fd < 0)
-    return false;
+    return FILES_OLD;
   bool done = fchmod(fd, mode) == 0 && write_all(fd, text);
   int error = errno;
   close(fd);
   if (done && rename(temporary, path) == 0)
-    return files_flush(folder);
+    return files_flush(folder) ? FILES_WRITTEN : FILES_DOUBTFUL;
   error = done ? errno : error;
   unlink(temporary);
   errno = error;
-  return false;
+  return FILES_OLD;
 }
 
 int files_lock(const char *folder, const char *name) {

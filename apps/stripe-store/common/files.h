@@ -27,9 +27,15 @@ bool files_path(char path[FILES_PATH], const char *folder, const char *name);
 bool files_guarded(const char *folder);
 /* Read a file of at most FILES_TEXT - 1 bytes, and append a zero byte. False: errno. */
 bool files_read(const char *folder, const char *name, char text[FILES_TEXT]);
+/* Has a file been written? If not: errno. */
+typedef enum files_written {
+  FILES_OLD,      /* no: the old text is unchanged */
+  FILES_DOUBTFUL, /* readers find the new text, but perhaps not after a power cut */
+  FILES_WRITTEN
+} files_written;
 /* Write a file through a temporary file, flush and rename: at any time it holds the complete old or
- * new text. False: errno; the old text is unchanged. */
-bool files_write(const char *folder, const char *name, const char *text, unsigned mode);
+ * new text. */
+files_written files_write(const char *folder, const char *name, const char *text, unsigned mode);
 
 /* The path of the folder that contains this one. False: errno. */
 bool files_above(char path[FILES_PATH], const char *folder);

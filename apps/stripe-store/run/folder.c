@@ -26,7 +26,7 @@ static bool make_key(const char *folder) {
   randombytes_buf(key, sizeof key);
   sodium_bin2hex(text, sizeof text, key, sizeof key);
   strcat(text, "\n");
-  bool done = files_write(folder, "key", text, 0600);
+  bool done = files_write(folder, "key", text, 0600) == FILES_WRITTEN;
   sodium_memzero(text, sizeof text);
   sodium_memzero(key, sizeof key);
   if (!done)

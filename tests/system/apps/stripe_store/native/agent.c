@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
       !net_open(&s.net, s.base, &options, &events, reason))
     return refuse("%s", reason);
   snprintf(where, sizeof where, "127.0.0.1:%u\n", gfsmith_node_port(net_node(s.net)));
-  if (!files_write(argv[1], "agent", where, 0644))
+  if (files_write(argv[1], "agent", where, 0644) != FILES_WRITTEN)
     return refuse("agent: cannot be written");
   event_base_dispatch(s.base);
   net_close(s.net);

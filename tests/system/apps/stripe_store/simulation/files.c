@@ -42,7 +42,8 @@ bool __wrap_files_read(const char *folder, const char *name, char text[FILES_TEX
   return f != NULL;
 }
 
-bool __wrap_files_write(const char *folder, const char *name, const char *text, unsigned mode) {
+files_written __wrap_files_write(const char *folder, const char *name, const char *text,
+                                 unsigned mode) {
   (void)folder;
   (void)mode;
   process_effect();
@@ -51,7 +52,7 @@ bool __wrap_files_write(const char *folder, const char *name, const char *text, 
       full && world_is_wide() && world_chance(300); /* it fails when it has taken effect */
   if (full && !late) {
     errno = ENOSPC;
-    return false;
+    return FILES_OLD;
   }
   file *f = find(name);
   if (f == NULL)
@@ -60,7 +61,7 @@ bool __wrap_files_write(const char *folder, const char *name, const char *text, 
   snprintf(f->text, sizeof f->text, "%s", text);
   process_effect();
   errno = EIO;
-  return !late;
+  return late ? FILES_DOUBTFUL : FILES_WRITTEN;
 }
 
 bool __wrap_keys_read(keys *k, const char *folder) {
