@@ -100,7 +100,7 @@ void connection_tick(server *s) {
   /* without items, it must not take the link from another one of its rank */
   if (!s->linked && (s->identified || s->agent[0] != '\0'))
     look_for_agent(s);
-  if (s->linked && s->identified && !s->greeted)
+  if (s->linked && s->identified && !s->greeted && s->wipes == 0)
     connection_greet(s);
 }
 

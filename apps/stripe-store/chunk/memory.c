@@ -144,6 +144,8 @@ static kept_status change_now(memory *k, const change *c) {
     (void)wire_reclaim(k->socket, k->timeout_ms); /* else later, when their memory is needed */
   if (status == KEPT_OK && (c->type == CHANGE_PUT || c->type == CHANGE_WIPE))
     status = put(k, c);
+  if (status == KEPT_FULL && c->type == CHANGE_WIPE)
+    return gone(k, "it has deleted all items, but is full");
   if (c->type != CHANGE_FORGET)
     return status;
   status = forget(k, SHELF_RECORD, c->version);

@@ -32,6 +32,10 @@ static void welcome(server *s, const message *m) {
     server_answer(s, m->request, ANSWER_REFUSED, "invalid welcome");
     return;
   }
+  if (s->wipes > 0) {
+    s->greeted = false; /* its incarnation is not known: it greets again when that is over */
+    return;
+  }
   if (!latest(s, m)) {
     server_answer(s, m->request, ANSWER_REFUSED,
                   "another agent serves, started later or from a copy of the folder");
@@ -91,17 +95,32 @@ static void forget(server *s, const message *m) {
     kept_forget(s->kept, m->version, (kept_ticket){on_forgotten, m->request, NULL});
 }
 
+/* It has the incarnation that is stored: another one, unless its items could not be deleted. */
 static void on_wiped(void *owner, const kept_ticket *ticket, kept_status status) {
   server *s = owner;
+  identity stored;
+  s->wipes--;
   server_answer_kept(s, ticket->request, status);
-  if (status == KEPT_OK)
-    connection_greet(s); /* with another incarnation */
+  if (status == KEPT_GONE)
+    return;
+  if (kept_get_identity(s->kept, &stored) != KEPT_OK) {
+    server_lost_kept(s);
+    return;
+  }
+  memcpy(s->who.incarnation, stored.incarnation, KEPT_ID);
+  connection_greet(s);
 }
 
 static void wipe(server *s, const message *m) {
+  const kept_ticket ticket = {on_wiped, m->request, NULL};
+  identity fresh = s->who;
   job_drop_all(s);
-  randombytes_buf(s->who.incarnation, KEPT_ID);
-  kept_wipe(s->kept, &s->who, (kept_ticket){on_wiped, m->request, NULL});
+  randombytes_buf(fresh.incarnation, KEPT_ID);
+  s->wipes++;
+  if (fault_point("wipe.full"))
+    on_wiped(s, &ticket, KEPT_FULL);
+  else
+    kept_wipe(s->kept, &fresh, ticket);
 }
 
 static void obey(server *s, const message *m) {

@@ -30,6 +30,7 @@ typedef struct server {
   char refusal[256]; /* the last complaint, which is reported once */
   char agent[80];    /* its last known address */
   bool linked;       /* is there a link to the agent? */
+  unsigned wipes;    /* deletions of all items that run: they change its incarnation */
   bool greeted;      /* the agent has been notified that the memcached is running */
   bool welcomed;     /* the agent at the other end of the link has been accepted */
   layout *layout;    /* NULL until the welcome of the agent */

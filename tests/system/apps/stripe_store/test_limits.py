@@ -110,6 +110,26 @@ def test_a_chunk_server_that_does_not_delete_in_time(fresh_store: Make) -> None:
     assert store.get("a") is None
 
 
+def test_chunk_servers_without_room_to_delete_their_values(fresh_store: Make) -> None:
+    """They keep their values and the incarnations that the group has, so the next agent finds them."""
+    store = fresh_store()
+    store.set("a", b"value")
+    for rank in store.ranks:
+        store.plan(f"chunk-{rank}", "wipe.full", "fail")
+    with store.client() as client:
+        assert store.refusal(client.flush_all).startswith(
+            "not flushed on all chunk servers, so values may be lost: "
+        )
+    store.wait_writable()
+    store.kill("agent")
+    store.launch("agent")
+    store.wait_writable()
+    assert store.get("a") == b"value"
+    with store.client() as client:
+        assert client.flush_all()
+    assert store.get("a") is None
+
+
 def test_an_agent_that_is_killed_while_it_deletes_all_values(fresh_store: Make) -> None:
     """No memory of the group has its values any more. The next agent has no values, and goes on, also after
     it has been killed, too, before all memories are in the group; then flush_all is over.
