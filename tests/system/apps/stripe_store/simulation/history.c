@@ -44,6 +44,10 @@ typedef struct state {
   content value;
   uint64_t expires; /* `called` of the operation that has set its time; 0: it has none */
   uint64_t touched; /* of the touch after the last write, after which no cas succeeds; 0: none */
+  /* The value that has expired, and when that was certain: a command that had found it may still
+   * change it, while others miss it. */
+  content expired;
+  uint64_t certain;
 } state;
 
 static content counted(const operation *o, content old) {
@@ -84,29 +88,52 @@ static void change(const operation *o, state *s, content value) {
     return;
   }
   s->value = value;
+  s->expired = 0;
   s->touched = o->verb == TOUCH ? o->called : 0;
   if (!keeps)
     s->expires = o->exptime != 0 ? o->called : 0;
+}
+
+/* May a write take effect in this state? Then change the state. */
+static bool alters(const operation *o, state *s) {
+  content value = written(o, s);
+  if (o->outcome == NOT_DONE)
+    return s->value != 0 && (value == 0 || (o->verb == CAS && s->touched != 0));
+  if (value != 0)
+    change(o, s, value);
+  return value != 0;
+}
+
+/* The same for the value that has expired; if its time remains, the changed one has expired, too.
+ */
+static bool alters_expired(const operation *o, state *s) {
+  state changed = *s;
+  changed.value = s->expired;
+  if (s->expired == 0 || o->called > s->certain || !alters(o, &changed))
+    return false;
+  if (o->outcome == NOT_DONE)
+    return true;
+  if (changed.expires == s->expires)
+    s->expired = changed.value;
+  else
+    *s = changed;
+  return true;
 }
 
 /* May the operation take effect in this state? Then change the state. */
 static bool applies(const operation *o, state *s) {
   if (o->verb == GET)
     return o->value == s->value;
-  if (o->verb == FLUSH || (o->verb == EXPIRE && s->expires == o->when)) {
+  if (o->verb == EXPIRE && s->expires == o->when && s->value != 0)
+    *s = (state){
+        .expires = s->expires, .touched = s->touched, .expired = s->value, .certain = o->answered};
+  if (o->verb == FLUSH)
     *s = (state){0};
+  if (o->verb == EXPIRE || o->verb == FLUSH)
     return true;
-  }
-  if (o->verb == EXPIRE)
-    return true;
-  content value = written(o, s);
   if (o->outcome == NOTHING)
     return s->value == 0;
-  if (o->outcome == NOT_DONE)
-    return s->value != 0 && (value == 0 || (o->verb == CAS && s->touched != 0));
-  if (value != 0)
-    change(o, s, value);
-  return value != 0;
+  return alters(o, s) || alters_expired(o, s);
 }
 
 typedef struct search {
