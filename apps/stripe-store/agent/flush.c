@@ -40,6 +40,15 @@ static bool late(const struct flush *w) {
   return agent_now_ms() - w->began_ms > 2 * (uint64_t)w->agent->deadline_ms;
 }
 
+/* No value is there any more. */
+static void begin_without_values(agent *a) {
+  recover_stop(a);
+  index_clear(a);
+  a->closed = true;
+  a->deciders = a->doubters = a->copiers = 0;
+  membership_advance(a);
+}
+
 static void on_flushed(void *owner, const result *r) {
   struct flush *w = owner;
   agent *a = w->agent;
@@ -50,13 +59,9 @@ static void on_flushed(void *owner, const result *r) {
     finish(w, "not flushed on all chunk servers, so values may be lost", r->reason);
     return;
   }
-  recover_stop(a);
-  index_clear(a);
-  a->closed = true;
-  a->deciders = a->doubters = a->copiers = 0;
   a->wipes = false;
   w->answered = true;
-  membership_advance(a);
+  begin_without_values(a);
 }
 
 /* False: no memory. */
@@ -96,6 +101,8 @@ static bool is_over(agent *a, char reason[AGENT_REASON]) {
 void flush_tick(agent *a) {
   struct flush *w = a->flush;
   char reason[AGENT_REASON] = "";
+  if (w == NULL && a->group.flushing && recover_is_hopeless(a))
+    begin_without_values(a);
   if (w == NULL)
     (void)(a->group.flushing && is_over(a, reason));
   else if (w->again)

@@ -110,6 +110,16 @@ bool recover_waits(const agent *a, char reason[AGENT_REASON]) {
   return true;
 }
 
+bool recover_is_hopeless(const agent *a) {
+  unsigned wholes = 0;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    if (a->nodes[rank].state != NODE_LISTED)
+      return false;
+    wholes += whole(a, &a->nodes[rank]);
+  }
+  return !a->closed && wholes < quorum(a);
+}
+
 static void forget(candidate **all) {
   candidate *c, *next;
   HASH_ITER(hh, *all, c, next) {

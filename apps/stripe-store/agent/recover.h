@@ -13,6 +13,8 @@ const entry *recover_doubt(const agent *a);
 void recover_readable(agent *a);
 void recover_unreadable(agent *a);
 void recover_unchecked(agent *a);
+/* Have all chunk servers sent their lists, but too few of them with the memories of the group? */
+bool recover_is_hopeless(const agent *a);
 /* Forget the lists of a recovery that is not complete. */
 void recover_stop(agent *a);
 /* A chunk server has exactly the records that the index demands of it. */
