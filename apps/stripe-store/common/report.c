@@ -22,13 +22,20 @@ void report_name(const char *name) { program = name; }
 static int output = STDOUT_FILENO, errors = STDERR_FILENO;
 
 /* A terminal that has room for a byte makes a longer write wait. A descriptor that does not wait is
- * opened again, because other programs use the standard streams, too. */
-static void open_again(int *stream, const char *path) {
-  struct stat info;
-  bool waits = fstat(*stream, &info) == 0 && (S_ISFIFO(info.st_mode) || isatty(*stream) == 1);
+ * opened again, because other programs use the standard streams, too. Without /proc, or with
+ * another file there, the stream itself is used. */
+static void open_again(int *stream) {
+  char path[32];
+  struct stat old, fresh;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", *stream);
+  bool waits = fstat(*stream, &old) == 0 && (S_ISFIFO(old.st_mode) || isatty(*stream) == 1);
   int again = waits ? open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
-  if (again >= 0)
+  if (again < 0)
+    return;
+  if (fstat(again, &fresh) == 0 && fresh.st_dev == old.st_dev && fresh.st_ino == old.st_ino)
     *stream = again;
+  else
+    close(again);
 }
 
 /* The program that has started this one may hold them. */
@@ -47,9 +54,9 @@ void report_survive(void) {
   signal(SIGXFSZ, SIG_IGN);
   signal(SIGTTOU, SIG_IGN); /* of a terminal that stops background processes which print (tostop) */
   if (output == STDOUT_FILENO)
-    open_again(&output, "/dev/stdout");
+    open_again(&output);
   if (errors == STDERR_FILENO)
-    open_again(&errors, "/dev/stderr");
+    open_again(&errors);
 }
 
 /* Would a write wait, because a pipe is full or a terminal is stopped? */

@@ -17,6 +17,7 @@ from tests.system.apps.stripe_store.support import (
     DEAD_DISK,
     EXAMPLE,
     NO_FORK,
+    OTHER_STREAM,
     POWER,
     QUICK,
     SLOW_EXEC,
@@ -38,7 +39,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def build(folder: Path) -> None:
         call("make", "-j2", "-C", EXAMPLE, f"BUILD={folder}", "FAULTS=1", "CFLAGS=-O1 -g")
         flags = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC")
-        for name in (QUICK, CLOCK, POWER, NO_FORK, DEAD_DISK, SLOW_EXEC, COUNT_SLEEPS):
+        for name in (QUICK, CLOCK, POWER, NO_FORK, DEAD_DISK, SLOW_EXEC, COUNT_SLEEPS, OTHER_STREAM):
             source = (HERE / "native" / name).with_suffix(".c")
             call("cc", *flags, "-o", folder / "stripe-store" / name, source)
 

@@ -60,6 +60,7 @@ def process_state(pid: int) -> str:
 
 QUICK, CLOCK, POWER, NO_FORK = "kallsyms.so", "clock.so", "power.so", "no_fork.so"
 DEAD_DISK, SLOW_EXEC, COUNT_SLEEPS = "dead_disk.so", "slow_exec.so", "count_sleeps.so"
+OTHER_STREAM = "other_stream.so"
 """Preloaded libraries, native/*.c."""
 
 

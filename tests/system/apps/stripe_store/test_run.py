@@ -26,6 +26,7 @@ from tests.system.apps.stripe_store.support import (
     COUNT_SLEEPS,
     DEADLINE,
     NO_FORK,
+    OTHER_STREAM,
     PATIENT,
     SLOW_EXEC,
     certify,
@@ -241,6 +242,27 @@ def test_a_terminal_that_stops_processes_in_the_background(programs: Path, tmp_p
         assert run.wait(DEADLINE) == 0
         os.close(read)
         os.close(write)
+
+
+def test_another_file_at_the_path_of_standard_output(programs: Path, tmp_path: Path) -> None:
+    """As where a program has renamed its output to /dev/stdout: `ready` comes through the pipe."""
+    other, folder = tmp_path / "other", tmp_path / "store"
+    other.touch()
+    run = subprocess.Popen(
+        [programs / "stripe-store", "run", folder],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**environment(programs, OTHER_STREAM), "OTHER_STREAM": str(other)},
+    )
+    try:
+        ready = ([run.stdout], [], [], 0)
+        wait_for("it to be ready", lambda: b"ready" in other.read_bytes() or select.select(*ready)[0] != [])
+    finally:
+        run.terminate()
+        said, told = run.communicate(timeout=DEADLINE)
+    assert run.returncode == 0
+    assert said.startswith(b"ready 127.0.0.1:") and b"stripe-agent: listening on 127.0.0.1:" in told
+    assert other.read_bytes() == b""
 
 
 @contextmanager

@@ -47,6 +47,15 @@ def test_no_seed_fails(simulation: Path, part: int) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+WIDE = 167000
+"""The first seed with all commands, times of expiry and `flush_all` (simulation/world.c)."""
+
+
+def test_no_seed_with_all_commands_fails(simulation: Path) -> None:
+    done = run(simulation, "--seeds", WIDE, PART)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 CORRECTED = {
     "a value that a recovery had chosen was deleted by the next one": (22003, 26032),
     "a value that was never acknowledged was reported as lost": (20702, 20907, 25644),
@@ -55,6 +64,12 @@ CORRECTED = {
     "the model: a memcached that is down may still have chunks": (18404, 28484),
     "the model: a failed deletion may remove the last record of a lost value late": (78709,),
     "the model: clients whose writes are refused change to another key more often": (84558,),
+    "the next agent deleted all values, because the group noted a flush_all that had been refused": (
+        *(167052, 167145, 167230),
+    ),
+    "a chunk server that could not delete its values had the incarnation of one that has": (167345,),
+    "a flush_all that failed during a recovery made it wait without end": (168890,),
+    "the model: a value may expire while a command changes it": (168289, 168467),
 }
 """Seeds that have failed."""
 
@@ -114,6 +129,16 @@ MUTANTS = {
     ),
     "deletes a record before the replaced version": Mutant("e->old == 0", "true", within="remove_begin"),
     "accepts a damaged chunk": Mutant("item_chunk(*item, bytes, version)", "true"),
+    "takes values for expired a second early": Mutant(
+        "e->record.expires <= (int64_t)time(NULL)", "e->record.expires <= (int64_t)time(NULL) + 1"
+    ),
+    "touch does not change the time": Mutant(
+        "store(c, old, flags, expires(c->request.exptime));", "store(c, old, flags, when);"
+    ),
+    "flush_all keeps the index": Mutant("index_clear(a);", ";", within="begin_without_values"),
+    "takes a group that was perhaps written for the old one": Mutant(
+        "fresh->flushing && written == FILES_DOUBTFUL", "false"
+    ),
 }
 
 FIRST = {
@@ -122,8 +147,14 @@ FIRST = {
     "reads only through the scheme's graph": 2980,
     "deletes a record before the replaced version": 100610,
     "recovers the oldest version": 1866,
+    "takes values for expired a second early": WIDE,
+    "touch does not change the time": WIDE,
+    "flush_all keeps the index": WIDE,
+    "takes a group that was perhaps written for the old one": WIDE,
 }
-"""Seeds at which the search begins, if it is not 0: these mutants are found in one of thousands."""
+"""Seeds at which the search begins, if it is not 0: these mutants are found in one of thousands, or need all
+commands.
+"""
 
 
 @pytest.mark.parametrize("name", MUTANTS)
