@@ -212,7 +212,9 @@ static void keep_line(client *c, struct evbuffer *in) {
   char start[8];
   size_t bytes = evbuffer_get_length(in);
   ev_ssize_t n = evbuffer_copyout(in, start, sizeof start);
-  if (bytes > (c->known ? parse_line_most(start, n > 0 ? (size_t)n : 0) : PARSE_LINE_MAX))
+  if (n > 0 && parse_is_binary(start, (size_t)n))
+    give_up(c, in, "ERROR"); /* no line ends there */
+  else if (bytes > (c->known ? parse_line_most(start, n > 0 ? (size_t)n : 0) : PARSE_LINE_MAX))
     give_up(c, in, "CLIENT_ERROR line too long");
   else if (!charge_line(c, bytes))
     give_up(c, in, "SERVER_ERROR out of memory");

@@ -80,9 +80,13 @@ size_t parse_line_most(const char *start, size_t bytes) {
 
 bool parse_has_value(verb v) { return v >= VERB_SET && v <= VERB_CAS; }
 
+bool parse_is_binary(const char *start, size_t bytes) {
+  return bytes > 0 && (unsigned char)start[0] == 0x80;
+}
+
 bool parse_ends_connection(const request *refused, const char *line, size_t length) {
   const char *at = line;
-  const bool binary = length > 0 && (unsigned char)line[0] == 0x80;
+  const bool binary = parse_is_binary(line, length);
   token t = next_token(&at, line + length);
   return parse_has_value(refused->verb) || binary || is(t, "ms") || is(t, "POST");
 }

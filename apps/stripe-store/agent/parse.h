@@ -51,6 +51,8 @@ size_t parse_line_most(const char *start, size_t bytes);
 /* Parse one line without its line end. NULL: valid; otherwise the answer, also without its line
  * end. */
 const char *parse_line(request *r, const char *line, size_t length);
+/* Does a request of the binary protocol begin there? No line does. */
+bool parse_is_binary(const char *start, size_t bytes);
 /* May a value, or text of another protocol, follow a line that parse_line has refused? It is not to
  * be taken for commands: its author may be another one than that of the line. */
 bool parse_ends_connection(const request *refused, const char *line, size_t length);

@@ -149,6 +149,14 @@ def test_lines_that_are_refused(store: Store, sent: bytes, answer: bytes) -> Non
     assert store.get("a") is None
 
 
+def test_a_request_of_the_binary_protocol_has_no_line(store: Store) -> None:
+    """The connection is closed at once: its client does not wait for an answer."""
+    with socket.create_connection(store.address(), DEADLINE) as link:
+        link.sendall(b"\x80\x0c\x00\x01" + bytes(7) + b"\x01" + bytes(12) + b"b")
+        link.settimeout(10)
+        assert receive(link, 1 << 30) == b"ERROR\r\n"
+
+
 @pytest.mark.parametrize(("word", "most"), [(b"touch", 1 << 16), (b"gets", 1 << 20)])
 def test_a_line_without_end(store: Store, word: bytes, most: int) -> None:
     with socket.create_connection(store.address(), DEADLINE) as link:
