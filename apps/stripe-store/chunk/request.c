@@ -32,10 +32,6 @@ static void welcome(server *s, const message *m) {
     server_answer(s, m->request, ANSWER_REFUSED, "invalid welcome");
     return;
   }
-  if (s->wipes > 0) {
-    s->greeted = false; /* its incarnation is not known: it greets again when that is over */
-    return;
-  }
   if (!latest(s, m)) {
     server_answer(s, m->request, ANSWER_REFUSED,
                   "another agent serves, started later or from a copy of the folder");
@@ -126,7 +122,10 @@ static void wipe(server *s, const message *m) {
 static void obey(server *s, const message *m) {
   switch (m->type) {
   case MESSAGE_WELCOME:
-    welcome(s, m);
+    if (s->wipes == 0)
+      welcome(s, m);
+    else
+      s->greeted = false; /* its incarnation is not known: it greets again when that is over */
     break;
   case MESSAGE_ENCODE:
   case MESSAGE_FETCH:
