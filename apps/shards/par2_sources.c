@@ -125,11 +125,20 @@ static void leave_out_empty(par2_set *set) {
   set->file_count = kept;
 }
 
+/* The state of an open file, without its number (st_ino): FAT and most file systems in user space
+ * give another one to a file that is opened again after the system has needed its memory. A file
+ * that replaces another one has other times, too. */
+static int state_without_number(int fd, struct stat *info) {
+  int failed = file_state(fd, info);
+  info->st_ino = 0;
+  return failed;
+}
+
 /* The state and length of a file, and the MD5 of its first bytes. */
 static int read_head(par2_set *set, par2_file *file) {
   md5 sum;
   int fd = par2_open_below(set->folder, file->name, O_RDONLY);
-  if (fd < 0 || file_state(fd, &file->info) != 0)
+  if (fd < 0 || state_without_number(fd, &file->info) != 0)
     return refuse("cannot open %s: %s", file->name, strerror(errno));
   file->length = (uint64_t)file->info.st_size;
   md5_begin(&sum);
@@ -198,7 +207,7 @@ static void number_blocks(par2_set *set) {
 /* The state of a file, by its name below the folder. */
 static int look_at(const par2_set *set, size_t file, struct stat *info) {
   int fd = par2_open_below(set->folder, set->files[file].name, O_RDONLY);
-  int failed = fd < 0 ? -1 : file_state(fd, info);
+  int failed = fd < 0 ? -1 : state_without_number(fd, info);
   int reason = errno;
   if (fd >= 0)
     close(fd);

@@ -1,7 +1,8 @@
 /* LD_PRELOAD: a file system without RENAME_NOREPLACE, such as NFS; with SHARDS_NO_LINKS, also
  * without hard links, owners and permissions, such as many file systems in user space. An open
  * folder can be listed once, as in sshfs. SHARDS_REMOTE is the type of the file system (man 2
- * statfs), which has no device then. */
+ * statfs), which has no device then. With SHARDS_NEW_NUMBERS, a file has another number each time.
+ */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,11 +41,14 @@ int fstatfs64(int fd, struct statfs64 *system) {
 }
 
 int fstat64(int fd, struct stat64 *info) {
+  static _Atomic ino64_t number;
   int (*real)(int, struct stat64 *);
   *(void **)&real = dlsym(RTLD_NEXT, "fstat64");
   int failed = real(fd, info);
   if (getenv("SHARDS_REMOTE") != NULL && S_ISDIR(info->st_mode))
     info->st_dev = 1;
+  if (getenv("SHARDS_NEW_NUMBERS") != NULL)
+    info->st_ino = ++number;
   return failed;
 }
 
