@@ -58,7 +58,8 @@ bool par2_rows_load(const par2_rows *rows, size_t row, size_t size, int fd, uint
   uint8_t piece[PAR2_PIECE];
   for (size_t at = 0, part; at < size; at += part) {
     part = part_of(size - at, PAR2_PIECE);
-    size_t there = present > at ? part_of((size_t)(present - at), part) : 0;
+    uint64_t left = present > at ? present - at : 0;
+    size_t there = left < part ? (size_t)left : part;
     errno = 0;
     if (there > 0 && read_at(fd, piece, there, start + at) != (ssize_t)there)
       return false;

@@ -173,7 +173,7 @@ static bool write_critical(const par2_volumes *volumes, size_t n, const critical
 }
 
 int par2_volumes_finish(par2_volumes *volumes) {
-  critical packets = {.bytes = malloc(volumes->critical)};
+  critical packets = {.bytes = malloc((size_t)volumes->critical)};
   if (packets.bytes == NULL)
     return refuse("out of memory");
   put_all(&packets, volumes->set);
