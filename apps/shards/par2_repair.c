@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "medium.h"
 #include "output.h"
 #include "par2_decode.h"
 #include "par2_hash.h"
@@ -169,14 +170,14 @@ static char *free_path(const par2_job *job, size_t n) {
   return path;
 }
 
-/* A file whose name this file system refuses keeps all others from being replaced. */
+/* A file whose name this file system refuses, or whose inode the device cannot read, keeps all
+ * others from being replaced. */
 static int check_name(const par2_set *set, size_t f) {
   int fd = par2_open_below(set->folder, set->files[f].name, O_RDONLY), reason = errno;
   if (fd >= 0)
     close(fd);
-  return fd >= 0 || reason == ENOENT || !is_absent(reason)
-             ? TOOL_OK
-             : refuse("cannot create %s: %s", set->files[f].name, strerror(reason));
+  bool refused = fd < 0 && reason != ENOENT && (is_absent(reason) || medium_failed(reason));
+  return refused ? refuse("cannot create %s: %s", set->files[f].name, strerror(reason)) : TOOL_OK;
 }
 
 static int plan_output(par2_job *job, size_t f) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "medium.h"
 #include "output.h"
 #include "par2_hash.h"
 #include "par2_search.h"
@@ -53,7 +54,7 @@ typedef struct scanned {
   md5 sum;             /* of the file */
   size_t first, count; /* blocks of the file that are hashed now */
   bool good[BATCH];    /* are they at their places? */
-  int error;           /* errno of a read */
+  int error;           /* errno if the device cannot open it */
 } scanned;
 
 static void mark(void *context, size_t block, uint64_t start) {
@@ -165,7 +166,7 @@ static void scan_short_block(scanned *file) {
     mark(file, of->first + n, start);
 }
 
-/* Open a source. Returns -1 in file->fd if it does not exist. */
+/* Open a source. Returns -1 in file->fd if it does not exist, or if the device cannot open it. */
 static int open_scanned(scanned *file, par2_found *found, size_t source) {
   struct stat info;
   const char *name = par2_source_name(found, source);
@@ -173,6 +174,10 @@ static int open_scanned(scanned *file, par2_found *found, size_t source) {
   file->fd = par2_open_source(found, source);
   if (file->fd < 0 && (is_absent(errno) || errno == ENOTDIR))
     return TOOL_OK;
+  if (file->fd < 0 && medium_failed(errno)) {
+    file->error = errno;
+    return TOOL_OK;
+  }
   if (file->fd < 0 && errno == ELOOP)
     return refuse("%s: %s is or is below a symbolic link", found->set->name, name);
   if (file->fd < 0 || fstat(file->fd, &info) != 0)
@@ -194,9 +199,13 @@ static void mark_all(scanned *file) {
 static int scan_file(par2_found *found, size_t source, control *call, uint64_t *done) {
   scanned file;
   int status = open_scanned(&file, found, source);
-  if (status != TOOL_OK || file.fd < 0)
+  if (status != TOOL_OK || (file.fd < 0 && file.error == 0))
     return status;
   found->states[source] = PAR2_DAMAGED;
+  if (file.error != 0) {
+    say("%s: %s", par2_source_name(found, source), strerror(file.error));
+    return TOOL_OK;
+  }
   found->bytes += file.size;
   if (scan_in_place(&file, call, &call->bar, done)) {
     found->states[source] = PAR2_INTACT;

@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "medium.h"
 #include "output.h"
 #include "report.h"
 
@@ -83,16 +84,18 @@ static bool names_file_of_set(const par2_set *set, const char *path) {
   return equal;
 }
 
-/* Every named file must be there, even if no block of it is needed. A missing file of the set is a
- * result, no mistake. */
+/* Every named file must be there, even if no block of it is needed. A missing or damaged file of
+ * the set is a result, no mistake. */
 static int require_named(const par2_set *set, char *const *paths, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct stat info;
     int fd = open_input(paths[i]);
-    if (fd < 0 && (is_absent(errno) || errno == ENOTDIR) && names_file_of_set(set, paths[i]))
+    int reason = errno;
+    bool lost = fd < 0 && (is_absent(reason) || reason == ENOTDIR || medium_failed(reason));
+    if (lost && names_file_of_set(set, paths[i]))
       continue;
     if (fd < 0)
-      return refuse("cannot open %s: %s", paths[i], strerror(errno));
+      return refuse("cannot open %s: %s", paths[i], strerror(reason));
     bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     close(fd);
     if (!regular)

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
-from tests.system.apps.shards.support import DONE, FLAGS, NATIVE, WRONG, Tool, call, content, make_set, shard
+from tests.system.apps.shards.support import (
+    DONE,
+    FLAGS,
+    NATIVE,
+    REFUSED,
+    WRONG,
+    Tool,
+    call,
+    content,
+    flip,
+    make_set,
+    shard,
+    snapshot,
+)
 
 PAGE = 4096
 Bad = Callable[..., Tool]
@@ -115,6 +129,24 @@ def test_par2(bad: Bad, index: Path, pages: tuple[str, ...], lost: int) -> None:
     assert verified.status == WRONG and f"{lost} of 60 blocks lost" in verified.stdout, verified
     assert device.run("par2", "repair", "-q", index).status == DONE
     assert {name: (index.parent / name).read_bytes() for name in names} == whole
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_par2_with_an_inode_that_cannot_be_read(
+    tool: Tool, lost_name: Path, index: Path, named: bool
+) -> None:
+    """The file is damaged. A repair cannot replace it, and changes nothing else."""
+    variables = {"SHARDS_LOST": "one", "SHARDS_LOST_ERROR": str(errno.EUCLEAN)}
+    damaged = Tool(tool.program, {"LD_PRELOAD": str(lost_name), **variables})
+    flip(index.parent / "two", 500)
+    before = snapshot(index.parent)
+    verified = damaged.run("par2", "verify", index, *([index.parent / "one"] if named else []))
+    assert verified.status == WRONG and "one: Structure needs cleaning\n" in verified.stdout, verified
+    assert verified.stdout.endswith("31 of 60 blocks lost, 60 recovery blocks: can be repaired\n")
+    refused = damaged.run("par2", "repair", "-q", index)
+    reason = "gfsmith-shards: cannot create one: Structure needs cleaning\n"
+    assert (refused.status, refused.stderr) == (REFUSED, reason)
+    assert snapshot(index.parent) == before
 
 
 def test_par2_finds_blocks_between_bad_sectors(bad: Bad, index: Path) -> None:
