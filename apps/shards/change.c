@@ -116,9 +116,9 @@ static int read_twice(int shard, gfsmith_shards_header *found) {
 }
 
 /* Remove a shard of the announced set or an empty file in its place, but no other file of its name,
- * nor one of another user than the record, nor, after an interrupted run, one whose header the
- * device cannot read, as with a damaged header. Returns whether such a shard stays, or -1 and
- * errno. */
+ * nor one of another user than the record, nor, after an interrupted run, one that the device
+ * cannot open or whose header it cannot read, as with a damaged header. Returns whether such a
+ * shard stays, or -1 and errno. */
 static int remove_shard(const change *c, unsigned index) {
   char name[SHARD_NAME];
   struct stat info;
@@ -126,13 +126,12 @@ static int remove_shard(const change *c, unsigned index) {
   shard_name(name, c->set.name, c->set.generation, index);
   int shard = open_at(c->folder, name, O_RDONLY);
   if (shard < 0)
-    return is_absent(errno) ? 0 : -1;
-  bool known = fstat(shard, &info) == 0;
-  int valid = known ? read_twice(shard, &found) : -1, reason = errno;
+    return is_absent(errno) ? 0 : c->left && medium_failed(errno) ? 1 : -1;
+  int valid = fstat(shard, &info) == 0 ? read_twice(shard, &found) : -1, reason = errno;
   close(shard);
   errno = reason;
   if (valid < 0)
-    return c->left && known && medium_failed(reason) ? 1 : -1;
+    return c->left && medium_failed(reason) ? 1 : -1;
   /* An empty file is as rename_new() may have left it. */
   bool empty = S_ISREG(info.st_mode) && info.st_size == 0;
   if (!empty && !(valid > 0 && gfsmith_shards_same_set(&found, &c->set)))
@@ -172,6 +171,19 @@ typedef struct traces {
   bool unnamed[GFSMITH_MAX_SHARDS]; /* by index: a temporary file */
 } traces;
 
+/* A file that cannot be opened, or its inode read. Damage counts as that of a header: by the name.
+ * Returns 0, or -1 and errno. */
+static int trace_unopened(traces *found, const char *name, bool none) {
+  int index = shard_name_index(name, &found->c->set);
+  if (none)
+    return 0;
+  if (!medium_failed(errno))
+    return -1;
+  if (index >= 0)
+    found->named[index] = true;
+  return 0;
+}
+
 /* Note a file of the announced set that has the owner of the record. A shard with a damaged header
  * counts by its name. A file that the run may not open is none. Returns 0, or -1 and errno. */
 static int trace(void *context, const char *name) {
@@ -182,12 +194,12 @@ static int trace(void *context, const char *name) {
   if (!temporary && !shard_name_ends(name))
     return 0;
   if (fstatat(found->c->folder, name, &info, 0) != 0)
-    return is_absent(errno) || errno == ELOOP ? 0 : -1;
+    return trace_unopened(found, name, is_absent(errno) || errno == ELOOP);
   if (!S_ISREG(info.st_mode) || info.st_uid != found->c->owner || info.st_size == 0)
     return 0;
   int file = open_at(found->c->folder, name, O_RDONLY);
   if (file < 0)
-    return is_absent(errno) || errno == EACCES ? 0 : -1;
+    return trace_unopened(found, name, is_absent(errno) || errno == EACCES);
   int valid = read_twice(file, &header), reason = errno;
   close(file);
   errno = reason;

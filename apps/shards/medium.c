@@ -9,7 +9,12 @@
  */
 enum { PAGE = 4096, PATIENCE = 4, MOST_SHIFT = 48 };
 
-bool medium_failed(int error) { return error == EIO || error == EUCLEAN || error == EBADMSG; }
+/* ENODATA: of a medium, and EREMOTEIO: of the device (block/blk-core.c of Linux). File systems such
+ * as XFS pass them on if they cannot read an inode. */
+bool medium_failed(int error) {
+  return error == EIO || error == EUCLEAN || error == EBADMSG || error == ENODATA ||
+         error == EREMOTEIO;
+}
 
 uint64_t medium_behind(uint64_t at, unsigned *failures) {
   unsigned shift = *failures < PATIENCE ? 0 : *failures - PATIENCE;

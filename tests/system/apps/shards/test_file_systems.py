@@ -4,6 +4,7 @@ once, or are damaged."""
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import io
 import signal
@@ -304,8 +305,33 @@ def test_a_restored_folder_in_user_space(
 def test_a_listed_name_without_a_file(tool: Tool, lost_name: Path, shards: Path) -> None:
     """It is a lost shard: the folder is not listed again without end, as beside a run that replaces a set."""
     lost = shard(shards, 1)
-    damaged = Tool(tool.program, {"LD_PRELOAD": str(lost_name), "SHARDS_LOST": str(lost)})
+    damaged = Tool(tool.program, {"LD_PRELOAD": str(lost_name), "SHARDS_LOST": lost.name})
     verified = damaged.run("verify", shards)
     assert verified.status == WRONG and verified.stdout.startswith(f"{lost}: No such file"), verified
     restored = damaged.run("restore", shards, "-o", "-")
     assert (restored.status, restored.raw) == (DONE, content(999))
+
+
+@pytest.mark.parametrize("error", [errno.EUCLEAN, errno.EIO, errno.ENODATA, errno.EREMOTEIO])
+@pytest.mark.parametrize("generation", [1, 2])
+def test_an_inode_that_cannot_be_read(
+    tool: Tool, faulty: Faulty, lost_name: Path, shards: Path, generation: int, error: int
+) -> None:
+    """After an interrupted run, a shard whose inode the device cannot read does not keep other runs away."""
+    words = ("protect", *SHAPE, "-f", shards.parent / "file", shards)
+    assert faulty("rename:4:KILL").run(*words).status == -signal.SIGKILL
+    lost = shard(shards, 1, generation=generation)
+    variables = {"SHARDS_LOST": lost.name, "SHARDS_LOST_ERROR": str(error)}
+    damaged = Tool(tool.program, {"LD_PRELOAD": str(lost_name), **variables})
+    assert damaged.run("verify", shards).status == (WRONG if generation == 1 else DONE)
+    assert f"generation {generation + 1}" in damaged.ok(*words)
+    assert len(list(shards.glob("*.gfs"))) == 6
+    tool.ok("verify", "-q", shards)
+
+
+def test_files_with_new_numbers(tool: Tool, plain_renames: Path, tmp_path: Path) -> None:
+    """FAT and most file systems in user space give a file another number (st_ino) after a while."""
+    there = Tool(tool.program, {"LD_PRELOAD": str(plain_renames), "SHARDS_NEW_NUMBERS": "1"})
+    (tmp_path / "file").write_bytes(content(999))
+    there.ok("par2", "create", "-q", tmp_path / "set.par2", tmp_path / "file")
+    tool.ok("par2", "verify", "-q", tmp_path / "set.par2")
