@@ -113,6 +113,12 @@ bool is_absent(int error) {
   return error == ENOENT || error == EINVAL || error == EILSEQ || error == ENAMETOOLONG;
 }
 
+int path_check_name(const char *path) {
+  return path_exists(path) || errno == ENOENT || !is_absent(errno)
+             ? TOOL_OK
+             : refuse("cannot create %s: %s", path, strerror(errno));
+}
+
 static bool same_time(struct timespec a, struct timespec b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
@@ -147,7 +153,9 @@ int output_plan(output *out, char *final_path, bool replace) {
     out->folder = try_folder(final_path);
   if (out->folder != NULL)
     out->temp_path = path_try_join(out->folder, TEMPORARY);
-  return out->temp_path != NULL ? TOOL_OK : refuse("out of memory");
+  if (out->temp_path == NULL)
+    return refuse("out of memory");
+  return path_check_name(final_path);
 }
 
 const char *output_name(const output *out, const char *path) {

@@ -108,6 +108,9 @@ int folder_each(int folder, folder_visit *each, void *context);
 /* Is there no file of a name which cannot be opened with this error? Many file systems refuse some
  * names, such as bytes that are no UTF-8. */
 bool is_absent(int error);
+/* Refuse a name that the file system does not give to a file, such as a long one, before the file
+ * is computed. */
+int path_check_name(const char *path);
 /* The part of a path behind its last slash. */
 const char *path_last(const char *path);
 /* The state of a file before or after its bytes are read. Its pages are written back, since a

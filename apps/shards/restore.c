@@ -37,7 +37,7 @@ static int check_target(const shard_set *set, const options *opt) {
   struct stat info;
   bool folder = set->header.content == GFSMITH_SHARDS_TAR;
   if (lstat(opt->output, &info) != 0)
-    return TOOL_OK; /* any error is reported when the temporary file is created */
+    return path_check_name(opt->output); /* other errors are those of the temporary file */
   if (folder)
     return refuse("%s already exists; a folder is restored to a new path", opt->output);
   if (!S_ISREG(info.st_mode))

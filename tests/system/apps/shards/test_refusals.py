@@ -238,6 +238,21 @@ def test_repair_does_not_replace_unnamed_files(tool: Tool, shards: Path) -> None
     assert snapshot(shards) == before
 
 
+def test_names_that_are_too_long(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    """The set would get its first file, and its volumes have too long names. A folder is not extracted."""
+    (tmp_path / "folder").mkdir()
+    tool.ok("protect", "-q", tmp_path / "folder", tmp_path / "of_folder")
+    before = snapshot(tmp_path)
+    index, long = tmp_path / ("n" * 245 + ".par2"), tmp_path / ("n" * 256)
+    volume = index.with_suffix(".vol00+01.par2")
+    said = tool.refusal("par2", "create", "-q", index, tmp_path / "file")
+    assert said == f"cannot create {volume}: File name too long"
+    for source in (shards, tmp_path / "of_folder"):
+        said = tool.refusal("restore", "-q", source, "-o", long)
+        assert said == f"cannot create {long}: File name too long"
+    assert snapshot(tmp_path) == before
+
+
 def test_join_does_not_replace(tool: Tool, shards: Path, tmp_path: Path) -> None:
     joined = tmp_path / "restored"
     joined.write_text("mine")
