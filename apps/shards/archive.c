@@ -132,7 +132,8 @@ static size_t count_names(const archive *tar, int file) {
 
 static struct {
   size_t files;
-  bool hidden; /* there are some in a folder that this user must not read */
+  bool hidden;  /* there are some in a folder that this user must not read */
+  bool folders; /* only their states count */
   uint64_t state;
 } there;
 
@@ -238,16 +239,14 @@ static uint64_t mix(uint64_t sum, uint64_t value) {
   return (sum ^ value) * 0x100000001b3; /* the prime of FNV-1a with 64 bits */
 }
 
-/* A sum, since the order of names is not fixed. Devices and FIFOs have no bytes in an archive. */
+/* A sum, since the order of names is not fixed. Devices and FIFOs have no bytes in an archive.
+ * Inode numbers do not count, since some file systems give other ones after a while. */
 static int add_state(const char *path, const struct stat *info, int type, struct FTW *walk) {
   (void)type;
   (void)walk;
   const uint64_t numbers[] = {
-      info->st_ino,
-      (uint64_t)info->st_size,
-      (uint64_t)info->st_mtim.tv_sec,
-      (uint64_t)info->st_mtim.tv_nsec,
-      (uint64_t)info->st_ctim.tv_sec,
+      (uint64_t)info->st_size,         (uint64_t)info->st_mtim.tv_sec,
+      (uint64_t)info->st_mtim.tv_nsec, (uint64_t)info->st_ctim.tv_sec,
       (uint64_t)info->st_ctim.tv_nsec,
   };
   uint64_t sum = 0xcbf29ce484222325;
@@ -255,36 +254,36 @@ static int add_state(const char *path, const struct stat *info, int type, struct
     sum = mix(sum, (unsigned char)*path);
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
     sum = mix(sum, numbers[i]);
-  if (S_ISREG(info->st_mode) || S_ISDIR(info->st_mode) || S_ISLNK(info->st_mode))
+  bool other = S_ISREG(info->st_mode) || S_ISLNK(info->st_mode);
+  if (S_ISDIR(info->st_mode) || (other && !there.folders))
     there.state += sum;
   return 0;
 }
 
-/* A number that differs, in all likelihood, after a change of a file in the folder. Its path may be
- * a symbolic link, which nftw does not follow. */
-static int find_state(const char *folder, uint64_t *state) {
-  char *inside = path_try_join(folder, ".");
+/* A number that differs, in all likelihood, after a change of a file or folder that tar does not
+ * watch. The path may be a symbolic link, which nftw does not follow. */
+static int find_state(const archive *tar, uint64_t *state) {
+  char *inside = path_try_join(tar->source, ".");
   if (inside == NULL)
     return refuse("out of memory");
   there.state = 0;
+  there.folders = tar->watches;
   nftw(inside, add_state, DESCRIPTORS, FTW_PHYS);
   *state = there.state;
   free(inside);
   return TOOL_OK;
 }
 
-/* Has a folder changed that tar does not watch? */
 static int check_state(const archive *tar) {
   uint64_t now = 0;
-  if (tar->source == NULL)
-    return TOOL_OK;
-  int status = find_state(tar->source, &now);
+  int status = find_state(tar, &now);
   return status == TOOL_OK && now != tar->state
              ? refuse("%s changed while it was read", tar->source)
              : status;
 }
 
-/* *watches: GNU tar fails if a file changes while it is read. bsdtar fills a file that becomes
+/* *watches: GNU tar fails if a file changes while it is read. It does not find one that is moved
+ * from a folder that it has not read yet to one that it has read. bsdtar fills a file that becomes
  * shorter with zeros, without a message. */
 static int ask_kind(bool *watches) {
   char *arguments[] = {"tar", "--version", NULL};
@@ -302,11 +301,10 @@ int archive_create(archive *tar, const char *folder) {
   char *arguments[] = {"tar",      "--create",    "--acls",       "--format=posix",
                        "--file=-", "--directory", (char *)folder, ".",
                        NULL};
-  bool watches;
-  if (ask_kind(&watches) != TOOL_OK || (!watches && find_state(folder, &tar->state) != TOOL_OK))
-    return TOOL_REFUSED;
   tar->folder = NULL;
-  tar->source = watches ? NULL : folder;
+  tar->source = folder;
+  if (ask_kind(&tar->watches) != TOOL_OK || find_state(tar, &tar->state) != TOOL_OK)
+    return TOOL_REFUSED;
   return start(tar, arguments, 1);
 }
 

@@ -12,8 +12,9 @@ typedef struct archive {
   int errors;         /* the child's stderr, a file in memory */
   int names;          /* the paths that the child has extracted, in a file in memory */
   const char *folder; /* where the archive is extracted; NULL: it is made */
-  const char *source; /* a folder that tar does not watch while it reads it; NULL: none */
-  uint64_t state;     /* of its files before */
+  const char *source; /* the folder of which it is made */
+  bool watches;       /* tar fails if a file changes while it reads it */
+  uint64_t state;     /* of the folder before */
 } archive;
 
 #define ARCHIVE_NONE ((archive){.child = -1, .fd = -1, .errors = -1, .names = -1})

@@ -33,35 +33,49 @@ def test_bsdtar_without_a_locale(tool: Tool, tmp_path: Path, monkeypatch: pytest
     assert snapshot(tmp_path / "again") == snapshot(folder)
 
 
-#: As bsdtar, it reads a file that changes meanwhile without an error.
+#: It reads a file, or a folder, that changes meanwhile without an error.
 UNWATCHFUL = """#!/bin/sh
-test "$1" = --version && exec echo bsdtar 3.6.2
+test "$1" = --version && exec echo {kind}
 test -z "$TAR_WRITER_OPTIONS" || exit 1
 {tar} "$@"
-echo more >> {file}
+{change}
 """
+#: GNU tar does not find a file that goes from a folder that it reads later to one that it has read.
+MOVE = "mv {folder}/later/two {folder}/earlier"
+APPEND = "echo more >> {folder}/one"
 
 
-@pytest.mark.parametrize("changes", [False, True])
-def test_a_tar_that_does_not_watch_its_files(
-    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: bool
+@pytest.mark.parametrize(
+    ("kind", "change", "refused"),
+    [
+        ("bsdtar 3.6.2", APPEND, True),
+        ("bsdtar 3.6.2", MOVE, True),
+        ("bsdtar 3.6.2", ":", False),
+        ("tar (GNU tar) 1.34", MOVE, True),
+        ("tar (GNU tar) 1.34", APPEND, False),
+    ],
+)
+def test_a_tar_that_does_not_watch(
+    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, change: str, refused: bool
 ) -> None:
+    """GNU tar watches each file while it reads it."""
     folder, programs = tmp_path / "folder", tmp_path / "programs"
-    for path in (folder, programs):
-        path.mkdir()
+    for path in (folder / "earlier", folder / "later", programs):
+        path.mkdir(parents=True)
     (folder / "one").write_bytes(content(99))
-    changed = folder / "one" if changes else tmp_path / "other"
-    (programs / "tar").write_text(UNWATCHFUL.format(tar=shutil.which("tar"), file=changed))
+    (folder / "later" / "two").write_bytes(content(99))
+    words = {"tar": shutil.which("tar"), "kind": f"'{kind}'", "change": change.format(folder=folder)}
+    (programs / "tar").write_text(UNWATCHFUL.format(**words))
     (programs / "tar").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     monkeypatch.setenv("TAR_WRITER_OPTIONS", "gzip:compression-level=9")
     (tmp_path / "link").symlink_to(folder)
-    words = ("protect", "-q", *SHAPE, tmp_path / "link", tmp_path / "shards")
-    if changes:
-        assert tool.refusal(*words) == f"{tmp_path / 'link'} changed while it was read"
+    protect = ("protect", "-q", *SHAPE, tmp_path / "link", tmp_path / "shards")
+    if refused:
+        assert tool.refusal(*protect) == f"{tmp_path / 'link'} changed while it was read"
         assert not (tmp_path / "shards").exists()
     else:
-        tool.ok(*words)
+        tool.ok(*protect)
 
 
 def test_names_do_not_depend_on_the_locale(
