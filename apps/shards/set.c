@@ -196,6 +196,29 @@ static int choose(shard_set *set) {
   return TOOL_OK;
 }
 
+/* In a folder such as /tmp, users may add files, but not replace those of others. */
+static bool is_shared(const char *path) {
+  struct stat info;
+  char *folder = path_folder(path);
+  bool known = stat(folder, &info) == 0;
+  free(folder);
+  return known && (info.st_mode & S_ISVTX) && (info.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* There, a generation of one user must not replace that of another one. */
+static int check_owners(const shard_set *set) {
+  for (size_t i = 0; i < set->count; i++) {
+    const shard_file *file = &set->files[i];
+    bool version = file->why == NULL && !is_incomplete(set, file) &&
+                   strcmp(file->header.name, set->header.name) == 0 &&
+                   file->header.generation != set->header.generation;
+    if (version && file->info.st_uid != set->first->info.st_uid && is_shared(file->path))
+      return refuse("%s and %s are generations of different users: name the shards of one",
+                    set->first->path, file->path);
+  }
+  return TOOL_OK;
+}
+
 static void take(shard_set *set, shard_file *file, unsigned index) {
   file->index = (int)index;
   set->given[index] = file;
@@ -368,6 +391,8 @@ int set_open(shard_set *set, char *const *paths, size_t count) {
   } while (status == TOOL_OK && outdated);
   if (status == TOOL_OK)
     status = choose(set);
+  if (status == TOOL_OK)
+    status = check_owners(set);
   if (status == TOOL_OK)
     status = settle(set);
   if (status == TOOL_OK)

@@ -293,6 +293,32 @@ def test_a_change_record_of_another_user(tool: Tool, tmp_path: Path, kind: str) 
     assert not record.exists()
 
 
+@ROOT_ONLY
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_generation_of_another_user(tool: Tool, tmp_path: Path, shared: bool) -> None:
+    """In a folder such as /tmp anyone can add one, which must not replace that of the owner. In another folder,
+    who may add one may also remove the old one."""
+    shards, other = make_set(tool, tmp_path, content(999)), tmp_path / "other"
+    for path in shards.iterdir():
+        os.chown(path, ALICE, ALICE)
+    old = sorted(shards.iterdir())
+    other.write_bytes(b"other")
+    newer = shutil.copytree(shards, tmp_path / "newer")
+    tool.ok("protect", "-k", "4", "-m", "2", "-n", "file", "-f", other, newer)
+    for path in newer.iterdir():
+        os.chown(path.rename(shards / path.name), BOB, BOB)
+    shards.chmod(0o1777 if shared else 0o777)
+    for words in (("restore", "-o", "-"), ("verify",), ("repair",)):
+        if shared:
+            assert tool.refusal(words[0], shards, *words[1:]) == (
+                f"{shard(shards, 0, generation=2)} and {old[0]} are generations of different users: "
+                "name the shards of one"
+            )
+        else:
+            tool.ok(words[0], shards, *words[1:])
+    assert tool.run("restore", *old, "-o", "-").raw == content(999)
+
+
 def test_a_link_in_place_of_the_change_record(tool: Tool, tmp_path: Path) -> None:
     """The record is a file of this run: the header must not overwrite the file behind a link."""
     file, shards = tmp_path / "file", tmp_path / "shards"
