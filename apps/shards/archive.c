@@ -148,9 +148,32 @@ static int count_one(const char *path, const struct stat *info, int type, struct
 
 enum { DESCRIPTORS = 32 }; /* of nftw */
 
+/* A folder in which files are removed, or folders opened. It stays open, and paths below it are
+ * opened without symbolic links: another user, who may own a restored folder, may exchange it for a
+ * link meanwhile. */
+static struct {
+  int fd;
+  size_t length; /* of its path */
+} root;
+
+static void enter_root(const char *folder) {
+  root.fd = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  root.length = strlen(folder);
+}
+
+static void leave_root(void) {
+  if (root.fd >= 0)
+    close(root.fd);
+}
+
+/* The part of a path below the root; "." for the root. */
+static const char *below_root(const char *path) {
+  return path[root.length] == '/' ? path + root.length + 1 : ".";
+}
+
 /* Folders that this user must not read, and is about to read nevertheless. */
 typedef struct closed_folder {
-  char *path;
+  char *path; /* below the root */
   mode_t mode;
 } closed_folder;
 
@@ -159,6 +182,18 @@ static struct {
   size_t count;
 } closed;
 
+/* Set the permissions of a folder that the user need not be able to read. */
+static int set_mode(const char *path, mode_t mode) {
+  char self[32];
+  int fd = open_below(root.fd, path, O_PATH | O_DIRECTORY);
+  snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+  int failed = fd >= 0 ? chmod(self, mode) : -1, reason = errno;
+  if (fd >= 0)
+    close(fd);
+  errno = reason;
+  return failed;
+}
+
 /* Open a folder to its owner, and note its permissions. */
 static int open_closed(const char *path, const struct stat *info, int type, struct FTW *walk) {
   (void)walk;
@@ -166,8 +201,8 @@ static int open_closed(const char *path, const struct stat *info, int type, stru
     return 0;
   closed_folder *list = realloc(closed.list, (closed.count + 1) * sizeof *list);
   closed.list = list != NULL ? list : closed.list;
-  char *copy = strdup(path);
-  if (list == NULL || copy == NULL || chmod(path, (info->st_mode | S_IRWXU) & 07777) != 0) {
+  char *copy = strdup(below_root(path));
+  if (list == NULL || copy == NULL || set_mode(copy, (info->st_mode | S_IRWXU) & 07777) != 0) {
     free(copy);
     return -1;
   }
@@ -190,7 +225,7 @@ static int open_all(const char *folder) {
 static int close_again(void) {
   int failed = 0;
   for (size_t i = closed.count; i-- > 0;)
-    if (chmod(closed.list[i].path, closed.list[i].mode) != 0)
+    if (set_mode(closed.list[i].path, closed.list[i].mode) != 0)
       failed = -1;
   return failed;
 }
@@ -213,10 +248,12 @@ static int count_once(const char *folder) {
  * the folder is removed. */
 static int count_files(const char *folder) {
   int failed = count_once(folder);
+  enter_root(folder);
   if (!failed && there.hidden)
     failed = open_all(folder) != 0 || count_once(folder) != 0 || close_again() != 0;
   int reason = there.hidden ? EACCES : errno;
   free_closed();
+  leave_root();
   errno = reason;
   return failed || there.hidden ? -1 : 0;
 }
@@ -342,15 +379,31 @@ void archive_abort(archive *tar) {
 }
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk) {
-  (void)info;
   (void)type;
-  (void)walk;
-  remove(path);
+  const char *name = below_root(path);
+  if (walk->level == 0) {
+    rmdir(path);
+    return 0;
+  }
+  char *folder = strdup(name);
+  const char *last = path + walk->base;
+  size_t length = (size_t)(last - name);
+  if (folder == NULL)
+    return -1;
+  folder[length > 0 ? length - 1 : 0] = '\0';
+  int at = open_below(root.fd, length > 0 ? folder : ".", O_PATH | O_DIRECTORY);
+  if (at >= 0) {
+    unlinkat(at, last, S_ISDIR(info->st_mode) ? AT_REMOVEDIR : 0);
+    close(at);
+  }
+  free(folder);
   return 0;
 }
 
 void remove_folder(const char *folder) {
+  enter_root(folder);
   open_all(folder);
   free_closed();
   nftw(folder, remove_one, DESCRIPTORS, FTW_PHYS | FTW_DEPTH);
+  leave_root();
 }

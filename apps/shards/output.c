@@ -263,6 +263,33 @@ int open_at(int at, const char *path, int flags) {
   return fd < 0 && errno == EWOULDBLOCK ? openat(at, path, flags) : fd;
 }
 
+int open_below(int at, const char *name, int flags) {
+  int from = fcntl(at, F_DUPFD_CLOEXEC, 0);
+  for (const char *slash; from >= 0 && (slash = strchr(name, '/')) != NULL; name = slash + 1) {
+    char part[1025]; /* FUSE has names of up to 1024 bytes */
+    int inner = -1;
+    if (snprintf(part, sizeof part, "%.*s", (int)(slash - name), name) >= (int)sizeof part)
+      errno = ENAMETOOLONG;
+    else
+      inner = openat(from, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0 && errno == ENOTDIR) { /* the error of Linux for a symbolic link */
+      char target[1];
+      errno = readlinkat(from, part, target, 1) >= 0 ? ELOOP : ENOTDIR;
+    }
+    int reason = errno;
+    close(from);
+    errno = reason;
+    from = inner;
+  }
+  if (from < 0)
+    return -1;
+  int fd = open_at(from, name, flags | O_NOFOLLOW);
+  int reason = errno;
+  close(from);
+  errno = reason;
+  return fd;
+}
+
 int open_input(const char *path) { return open_at(AT_FDCWD, path, O_RDONLY); }
 
 ssize_t read_some(int fd, void *bytes, size_t size) {

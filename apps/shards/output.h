@@ -87,6 +87,8 @@ int read_header(int fd, gfsmith_shards_header *header, const char **why);
 /* Open a file that exists, or return -1 and errno. A FIFO does not block. If another process, such
  * as a file server, has a lease for the file, the call waits until the system ends the lease. */
 int open_at(int at, const char *path, int flags);
+/* The same for a path below an open folder, no part of which is a symbolic link. */
+int open_below(int at, const char *name, int flags);
 /* The same, for reading. */
 int open_input(const char *path);
 

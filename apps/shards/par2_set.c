@@ -43,28 +43,10 @@ size_t par2_base_length(const char *name) {
 }
 
 int par2_open_below(const char *folder, const char *name, int flags) {
-  int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  for (const char *slash; at >= 0 && (slash = strchr(name, '/')) != NULL; name = slash + 1) {
-    char part[256];
-    int inner = -1;
-    if (snprintf(part, sizeof part, "%.*s", (int)(slash - name), name) >= (int)sizeof part)
-      errno = ENAMETOOLONG;
-    else
-      inner = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (inner < 0 && errno == ENOTDIR) { /* the error of Linux for a symbolic link */
-      char target[1];
-      errno = readlinkat(at, part, target, 1) >= 0 ? ELOOP : ENOTDIR;
-    }
-    int reason = errno;
+  int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  int fd = at >= 0 ? open_below(at, name, flags) : -1, reason = errno;
+  if (at >= 0)
     close(at);
-    errno = reason;
-    at = inner;
-  }
-  if (at < 0)
-    return -1;
-  int fd = open_at(at, name, flags | O_NOFOLLOW);
-  int reason = errno;
-  close(at);
   errno = reason;
   return fd;
 }

@@ -4,16 +4,30 @@ user may read more than before."""
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import stat
 import struct
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.system.apps.shards.support import DONE, Tool, content, flip, make_set, shard
+from tests.oracle.shard_format import Shape, split
+from tests.system.apps.shards.support import (
+    DONE,
+    FLAGS,
+    NATIVE,
+    REFUSED,
+    Tool,
+    call,
+    content,
+    flip,
+    make_set,
+    shard,
+)
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
 ALICE, BOB, GROUP = 1001, 1002, 2001
@@ -327,6 +341,30 @@ def test_a_link_in_place_of_the_change_record(tool: Tool, tmp_path: Path) -> Non
     (shards / ".gfsmith-shards.change").hardlink_to(file)
     tool.ok("protect", "-k", "2", "-m", "1", file, shards)
     assert file.read_bytes() == content(999)
+
+
+@pytest.mark.parametrize("call_", ["chmod", "remove"])
+def test_a_folder_that_another_user_exchanges_for_a_link(tool: Tool, tmp_path: Path, call_: str) -> None:
+    """The owner of a restored folder can do that while a failed run of root removes it."""
+    library, victim, shards = tmp_path / "swapped.so", tmp_path / "victim", tmp_path / "shards"
+    call("cc", *FLAGS[:2], *FLAGS[3:], "-shared", "-fPIC", "-o", library, NATIVE / "swapped.c", "-ldl")
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        entry = tarfile.TarInfo("./d")
+        entry.type, entry.mode = tarfile.DIRTYPE, 0o500 if call_ == "chmod" else 0o755
+        archive.addfile(entry)
+        for name in ("./d/x", "./one", "./one", "./one"):  # one file, so the run is refused
+            archive.addfile(tarfile.TarInfo(name))
+    for folder in (victim, shards):
+        folder.mkdir()
+    (victim / "x").write_bytes(b"mine")
+    for index, stream in enumerate(split(Shape("cauchy", 4, 2, 64, content=1), raw.getvalue())):
+        shard(shards, index).write_bytes(stream)
+    before = mode(victim)
+    there = Tool(tool.program, {"LD_PRELOAD": str(library), "SHARDS_CALL": call_, "SHARDS_VICTIM": str(victim)})
+    done = there.run("restore", "-q", shards, "-o", "again", cwd=tmp_path)
+    assert done.status == REFUSED and "names are in the folder" in done.stderr, done
+    assert mode(victim) == before and (victim / "x").read_bytes() == b"mine"
 
 
 @ROOT_ONLY
