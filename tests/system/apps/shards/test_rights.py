@@ -361,7 +361,9 @@ def test_a_folder_that_another_user_exchanges_for_a_link(tool: Tool, tmp_path: P
     for index, stream in enumerate(split(Shape("cauchy", 4, 2, 64, content=1), raw.getvalue())):
         shard(shards, index).write_bytes(stream)
     before = mode(victim)
-    there = Tool(tool.program, {"LD_PRELOAD": str(library), "SHARDS_CALL": call_, "SHARDS_VICTIM": str(victim)})
+    there = Tool(
+        tool.program, {"LD_PRELOAD": str(library), "SHARDS_CALL": call_, "SHARDS_VICTIM": str(victim)}
+    )
     done = there.run("restore", "-q", shards, "-o", "again", cwd=tmp_path)
     assert done.status == REFUSED and "names are in the folder" in done.stderr, done
     assert mode(victim) == before and (victim / "x").read_bytes() == b"mine"
