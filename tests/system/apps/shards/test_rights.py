@@ -310,8 +310,8 @@ def test_a_change_record_of_another_user(tool: Tool, tmp_path: Path, kind: str) 
 @ROOT_ONLY
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_generation_of_another_user(tool: Tool, tmp_path: Path, shared: bool) -> None:
-    """In a folder such as /tmp anyone can add one, which must not replace that of the owner. In another folder,
-    who may add one may also remove the old one."""
+    """In a folder such as /tmp, any user can add one, which must not replace that of the owner. In another
+    folder, a user who may add one may also remove the old one."""
     shards, other = make_set(tool, tmp_path, content(999)), tmp_path / "other"
     for path in shards.iterdir():
         os.chown(path, ALICE, ALICE)
