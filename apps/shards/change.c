@@ -109,7 +109,17 @@ static int read_record(int record, gfsmith_shards_header *set, uid_t *owner) {
   return valid > 0 && info.st_size > GFSMITH_SHARDS_HEADER ? 0 : valid;
 }
 
-/* A read that fails once is no damage. */
+/* A call that fails once is no damage. */
+static int open_twice(const change *c, const char *name) {
+  int shard = open_at(c->folder, name, O_RDONLY);
+  return shard < 0 && medium_failed(errno) ? open_at(c->folder, name, O_RDONLY) : shard;
+}
+
+static int stat_twice(const change *c, const char *name, struct stat *info) {
+  int failed = fstatat(c->folder, name, info, 0);
+  return failed && medium_failed(errno) ? fstatat(c->folder, name, info, 0) : failed;
+}
+
 static int read_twice(int shard, gfsmith_shards_header *found) {
   int valid = read_header(shard, found, NULL);
   return valid < 0 && medium_failed(errno) ? read_header(shard, found, NULL) : valid;
@@ -124,14 +134,15 @@ static int remove_shard(const change *c, unsigned index) {
   struct stat info;
   gfsmith_shards_header found;
   shard_name(name, c->set.name, c->set.generation, index);
-  int shard = open_at(c->folder, name, O_RDONLY);
+  int shard = open_twice(c, name);
   if (shard < 0)
     return is_absent(errno) ? 0 : c->left && medium_failed(errno) ? 1 : -1;
-  int valid = fstat(shard, &info) == 0 ? read_twice(shard, &found) : -1, reason = errno;
+  bool known = fstat(shard, &info) == 0;
+  int valid = known ? read_twice(shard, &found) : -1, reason = errno;
   close(shard);
   errno = reason;
   if (valid < 0)
-    return c->left && medium_failed(reason) ? 1 : -1;
+    return c->left && known && medium_failed(reason) ? 1 : -1;
   /* An empty file is as rename_new() may have left it. */
   bool empty = S_ISREG(info.st_mode) && info.st_size == 0;
   if (!empty && !(valid > 0 && gfsmith_shards_same_set(&found, &c->set)))
@@ -193,11 +204,11 @@ static int trace(void *context, const char *name) {
   bool temporary = is_temporary(name);
   if (!temporary && !shard_name_ends(name))
     return 0;
-  if (fstatat(found->c->folder, name, &info, 0) != 0)
+  if (stat_twice(found->c, name, &info) != 0)
     return trace_unopened(found, name, is_absent(errno) || errno == ELOOP);
   if (!S_ISREG(info.st_mode) || info.st_uid != found->c->owner || info.st_size == 0)
     return 0;
-  int file = open_at(found->c->folder, name, O_RDONLY);
+  int file = open_twice(found->c, name);
   if (file < 0)
     return trace_unopened(found, name, is_absent(errno) || errno == EACCES);
   int valid = read_twice(file, &header), reason = errno;

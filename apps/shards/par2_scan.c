@@ -172,6 +172,8 @@ static int open_scanned(scanned *file, par2_found *found, size_t source) {
   const char *name = par2_source_name(found, source);
   *file = (scanned){.found = found, .source = source};
   file->fd = par2_open_source(found, source);
+  if (file->fd < 0 && medium_failed(errno))
+    file->fd = par2_open_source(found, source); /* as a read that fails once */
   if (file->fd < 0 && (is_absent(errno) || errno == ENOTDIR))
     return TOOL_OK;
   if (file->fd < 0 && medium_failed(errno)) {
