@@ -26,13 +26,15 @@ def share(name: str, package: Path = _PACKAGE) -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path with the name of `path`; its file replaces `path` at the end.
+    """Yield a temporary path with the name of `path`; its file replaces `path` at the end. If that is a
+    symbolic link, such as /dev/stdout, the file replaces the link's target.
 
     Raises OSError, also for a device or pipe, which the file would replace."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise FileExistsError(errno.EEXIST, "a device or pipe; allowed: a file or a new path", str(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as staging:
+    target = path.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{path.name}-") as staging:
         stage = Path(staging) / path.name
         yield stage
-        stage.replace(path)
+        stage.replace(target)

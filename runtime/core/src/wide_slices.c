@@ -12,8 +12,8 @@ enum {
   WORK_GOAL = 512 << 10,                 /* of those of long rows */
   SHORT_ROW = 1024, /* the least row whose calls of kernels cost little beside a larger slice */
   LONG_ROW = 2048,
-  AHEAD = 4, /* rows, the distance of prefetching */
-  AHEAD_LONG = AHEAD * SHORT_ROW / LONG_ROW,
+  ROWS_AHEAD = 4, /* rows, the distance of prefetching */
+  AHEAD_LONG = ROWS_AHEAD * SHORT_ROW / LONG_ROW,
   SLICE_LEAST = 128 /* bytes of a row: whole vectors of each plane */
 };
 
@@ -69,7 +69,7 @@ gfs_wide_slices gfs_wide_slices_of(size_t len, size_t count, const gfs_wide_dema
   const size_t work = demand->gapped ? GAPPED_BYTES : WORK_BYTES;
   size_t most = gfs_least(work / demand->rows, GFS_ROWS_MOST);
   size_t goal = gfs_least(most, row_goal(demand));
-  s.ahead = !demand->repair && goal == LONG_ROW ? AHEAD_LONG : AHEAD;
+  s.ahead = !demand->repair && goal == LONG_ROW ? AHEAD_LONG : ROWS_AHEAD;
   s.kept = s.fetched && demand->repair && demand->sources * goal <= KEPT_BYTES;
   bool short_rows = s.kept || (s.fetched && !demand->repair);
   cut_rows(&s, row_size(short_rows ? goal : most, bytes, s.tasks));

@@ -28,3 +28,12 @@ def test_a_device_or_pipe_is_not_replaced(tmp_path: Path) -> None:
         pass
     assert pipe.is_fifo()
     assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_the_target_of_a_link_is_replaced(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to("target")
+    with replacing(link) as stage:
+        stage.write_text("new")
+    assert (link.is_symlink(), target.read_text()) == (True, "new")
