@@ -131,7 +131,7 @@ static void find_others(const gfs_isa *isa, size_t inputs) {
   memset(others, 0xff, sizeof others);
   remove_bit(isa, others, 1);
   for (size_t outputs = 1; outputs <= GFS_ISAL_FEW_OUTPUTS; outputs++) {
-    for (size_t n = 0; n < GFS_MATRICES; n++)
+    for (size_t n = GFS_MATRICES; n-- > 0;) /* a build may have no known matrix */
       if (gfs_baked_matrices[n].inputs == inputs && gfs_baked_matrices[n].outputs == outputs)
         remove_bit(isa, others, gfs_baked_matrices[n].elements[0]);
     for (size_t n = 0; n < GFS_ISAL_OTHERS; n++)

@@ -72,7 +72,7 @@ def test_sums_of_products(library: Any, runtime: list[Kernel], polynomial: int) 
             continue
         inputs = kernel.inputs or 5
         maps, sources, expected = case(polynomial, inputs, kernel.outputs, seed=inputs)
-        lines = maps if kernel.tables == "isal" else zip(*maps, strict=True)
+        lines = maps if FORMATS[kernel.tables].stands_by_rows else zip(*maps, strict=True)
         table = b"".join(map_entry(FORMATS[kernel.tables], map_) for line in lines for map_ in line)
         address = library.address(kernel.symbol, "sysv")
         result = call_kernel(address, kernel.outputs, inputs, table, sources)
