@@ -46,9 +46,16 @@ typedef enum gfs_stream { GFS_STREAM_NONE, GFS_STREAM_QUARTERS, GFS_STREAM_LINES
 
 /* In the static analysis vectors have no model. */
 #if GFS_STREAM_EXISTS && !defined(__FRAMAC__)
+#if defined(__clang__) && __clang_major__ >= 18 && __clang_major__ <= 21
+/* These have a switch for vectors of 64 bytes, which zig cc turns off on its command line. */
+#define GFS_STREAM_TARGET __attribute__((target("avx512f,evex512")))
+#else
+#define GFS_STREAM_TARGET __attribute__((target("avx512f")))
+#endif
+
 /* Copy whole lines to multiples of a line. */
-__attribute__((target("avx512f"))) static inline void
-gfs_stream_lines(uint8_t *to, const uint8_t *from, size_t bytes) {
+GFS_STREAM_TARGET static inline void gfs_stream_lines(uint8_t *to, const uint8_t *from,
+                                                      size_t bytes) {
   for (size_t at = 0; at < bytes; at += GFS_CACHE_LINE)
     _mm512_stream_si512((void *)(to + at), _mm512_loadu_si512(from + at));
 }
