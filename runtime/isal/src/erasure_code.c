@@ -31,7 +31,7 @@ void ec_init_tables_base(int k, int rows, byte *a, byte *gftbls) {
   init_tables(NULL, k, rows, a, gftbls);
 }
 
-/* Encode short shards with more outputs than a kernel has, part by part. False: some parts are not
+/* Encode with more outputs than a kernel has, part by part. False: some parts are not
  * computed. */
 static bool encode_in_parts(int len, int k, int rows, byte *gftbls, byte **data, byte **coding) {
   if (rows <= GFS_ISAL_SHORT_OUTPUTS)

@@ -70,8 +70,8 @@ static inline gfsmith_kernel *gfs_isal_met_kernel(unsigned met, const uint8_t *e
   return table->kernel[path];
 }
 
-/* Keep the known matrix of these entries, which have the form MATRICES; kernel: its kernel for each
- * path in cache, or NULL if they are no known matrix. */
+/* Keep the known matrix of these entries, which have the form that kernels read; kernel: its kernel
+ * for each path in cache, or NULL if they are no known matrix. */
 void gfs_isal_meet(const uint8_t *entries, size_t inputs, size_t outputs,
                    gfsmith_kernel *const *kernel);
 

@@ -121,7 +121,7 @@ _Atomic(uint64_t) gfs_isal_others[GFS_ISAL_FEW_INPUTS + 1][GFS_ISAL_FEW_OUTPUTS 
                                  [GFS_ISAL_OTHERS];
 
 static void remove_bit(const gfs_isa *isa, uint64_t *others, uint8_t c) {
-  unsigned name = isa->format == GFS_FORMAT_affine ? gfs_isal_matrices[c][0] : c;
+  unsigned name = gfs_isal_form_of(isa) == GFS_ISAL_MATRICES ? gfs_isal_matrices[c][0] : c;
   others[name / 64] &= ~(UINT64_C(1) << name % 64);
 }
 

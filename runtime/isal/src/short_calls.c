@@ -24,8 +24,7 @@ static gfsmith_kernel *find(_Atomic(gfsmith_kernel *) *place, const gfs_isa *isa
 void gfs_isal_find_short(const gfs_isa *isa) {
   if (atomic_load_explicit(&found, memory_order_relaxed))
     return;
-  gfs_isal_form form = isa->format == GFS_FORMAT_affine ? GFS_ISAL_MATRICES : GFS_ISAL_PRODUCTS;
-  atomic_store_explicit(&gfs_isal_form_read, (int)form, memory_order_relaxed);
+  atomic_store_explicit(&gfs_isal_form_read, (int)gfs_isal_form_of(isa), memory_order_relaxed);
   for (unsigned outputs = 1; outputs <= GFS_ISAL_SHORT_OUTPUTS; outputs++) {
     find(&gfs_isal_mads[outputs], isa, GFS_OPERATION_mad, 1, outputs, GFS_PATH_cached);
     for (gfs_path path = GFS_PATH_cached; path <= GFS_PATH_second; path++)

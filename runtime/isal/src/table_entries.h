@@ -24,6 +24,11 @@ typedef enum gfs_isal_form { GFS_ISAL_PRODUCTS, GFS_ISAL_MATRICES } gfs_isal_for
 
 static inline bool gfs_isal_is_matrices(const uint8_t *entry) { return entry[0] != 0; }
 
+/* The form that kernels of an x86 instruction set read in place, if it has such kernels. */
+static inline gfs_isal_form gfs_isal_form_of(const gfs_isa *isa) {
+  return isa->format == GFS_FORMAT_affine ? GFS_ISAL_MATRICES : GFS_ISAL_PRODUCTS;
+}
+
 /* Has an entry of this form a coefficient that is not 0? */
 static inline bool gfs_isal_has_form(gfs_isal_form form, const uint8_t *entry) {
   return form == GFS_ISAL_MATRICES ? entry[0] != 0 : entry[0] == 0 && entry[1] != 0;
